@@ -1,11 +1,10 @@
 ------------------------------ MODULE HandOff ------------------------------
 (* One name on a few nodes: how the lock changes hands inside one client,     *)
-(* without a round and by a round, and how an operator breaks it.             *)
+(* and how an operator breaks it.                                             *)
 (*                                                                            *)
 (* A grant is what the nodes store: one lease id and one token. Its leases    *)
 (* follow one another without a round, and each takes the next token of the   *)
-(* grant. A hand-off by a round makes a new grant. Its request contains the   *)
-(* lease id of the predecessor. See docs/algorithm.md, "In one process".      *)
+(* grant. See docs/algorithm.md, "In one process".                            *)
 (*                                                                            *)
 (* Time is counted in ticks. The model stores what is left of each time, so a *)
 (* history may have any length. Each action of a client may happen at any     *)
@@ -17,14 +16,13 @@ EXTENDS Integers, FiniteSets, TLC
 CONSTANTS
   Nodes,      \* the masters
   Grants,     \* each is one round of some client, with one lease id and one token
-  NoGrant,    \* the owner of a key that is absent; the predecessor of an ordinary round
+  NoGrant,    \* the owner of a key that is absent
   Quorum,
   Validity,   \* how long a grant is valid, from before its first send
   KeyLife,    \* the life of a key
   VoteAge,    \* the votes of an acquire older than this do not count
   PerGrant,   \* how many tokens a grant owns: its own, and those up to the next multiple
   TopToken,   \* the largest token
-  Rounds,     \* whether the lock is also handed off by rounds
   Extensions, \* whether grants are extended (once each)
   Breaks,     \* whether an operator breaks the lock (one request)
   Flaw        \* the rule that is wrong, or "none"
@@ -59,8 +57,7 @@ Free ==
 Idle ==
   [stage    |-> "idle",   \* then "asking", "held", "ended" (it was held), "undone" (it never was)
    token    |-> None,
-   before   |-> NoGrant,  \* the predecessor, whose lease id the request contains
-   handOffs |-> 0,        \* without a round
+   handOffs |-> 0,
    age      |-> 0,        \* of its votes; VoteAge + 1: they are too old
    left     |-> 0,        \* of its validity
    votes    |-> {},       \* nodes that granted to the round
@@ -119,30 +116,19 @@ Tick == Ticks(1)
 -----------------------------------------------------------------------------
 (* Clients.                                                                   *)
 
-Begun(t, before) ==
-  [Idle EXCEPT !.stage = "asking", !.token = t, !.before = before, !.left = Validity,
+Begun(t) ==
+  [Idle EXCEPT !.stage = "asking", !.token = t, !.left = Validity,
                !.order = IF \E b \in Grants : IsLease(b) /\ LastToken(b) >= t
                          THEN "wrong" ELSE "right"]
 
 Ask(g) ==
   /\ grant[g].stage = "idle"
-  /\ \E t \in Proposals : grant' = [grant EXCEPT ![g] = Begun(t, NoGrant)]
+  /\ \E t \in Proposals : grant' = [grant EXCEPT ![g] = Begun(t)]
   /\ UNCHANGED <<node, breakToken>>
 
-(* A hand-off by a round. The predecessor ends before anything is sent.       *)
-HandOffByRound(g, p) ==
-  /\ Rounds
-  /\ grant[g].stage = "idle"
-  /\ IsValid(p)
-  /\ \E t \in Proposals :
-       LET begun == [grant EXCEPT ![g] = Begun(t, p)]
-       IN grant' = IF Flaw = "predecessor-continues" THEN begun
-                   ELSE Without([begun EXCEPT ![p] = Decided(@, "ended")], {p})
-  /\ UNCHANGED <<node, breakToken>>
-
-(* A hand-off without a round: the next lease of the grant. No node is asked, *)
-(* and validity is that of the grant. The votes must still count.             *)
-HandOffLocally(g) ==
+(* A hand-off: the next lease of the grant. No node is asked, and validity is *)
+(* that of the grant. The votes must still count.                             *)
+HandOff(g) ==
   /\ grant[g].stage = "held"
   /\ grant[g].left > 0 \/ Flaw = "after-validity"
   /\ grant[g].age <= VoteAge \/ Flaw \in {"old-votes", "after-validity"}
@@ -200,21 +186,13 @@ Break ==
 -----------------------------------------------------------------------------
 (* Nodes. Each of these is one script.                                        *)
 
-(* acquire.lua. The key of the predecessor is replaced in one step, and       *)
-(* 'ended' is raised to its token. So it is if an extension of the successor  *)
-(* was faster and has stored the key.                                         *)
+(* acquire.lua.                                                               *)
 AcquireOf(g, n, t) ==
   /\ grant[g].stage # "idle"
-  /\ LET p == grant[g].before
-         over == IF p # NoGrant /\ grant[p].token < t THEN grant[p].token ELSE None
-         repeated == node[n].owner = g /\ node[n].fence = t
-     IN /\ repeated \/ (node[n].owner \in {NoGrant, g, p} /\ t > node[n].fence)
+  /\ LET repeated == node[n].owner = g /\ node[n].fence = t
+     IN /\ repeated \/ (node[n].owner \in {NoGrant, g} /\ t > node[n].fence)
         /\ node' = [node EXCEPT ![n] =
-             [@ EXCEPT !.owner = g,
-                       !.life = IF repeated THEN @ ELSE KeyLife,
-                       !.fence = t,
-                       !.ended = IF Flaw = "predecessor-not-ended" THEN @ ELSE Max(@, over),
-                       !.barred = Max(@, over)]]
+             [@ EXCEPT !.owner = g, !.life = IF repeated THEN @ ELSE KeyLife, !.fence = t]]
         /\ grant' = [grant EXCEPT
              ![g].votes = IF grant[g].stage = "asking" /\ grant[g].token = t THEN @ \cup {n} ELSE @]
   /\ UNCHANGED breakToken
@@ -238,8 +216,7 @@ Release(g, n) ==
      \/ Flaw = "releases-predecessor" /\ grant[g].stage = "held" /\ grant[g].handOffs > 0
   /\ LET t == grant[g].token
          over == grant[g].stage # "undone"
-         k == node[n].owner
-         own == k = g \/ (Flaw = "frees-successor" /\ k # NoGrant /\ grant[k].before = g)
+         own == node[n].owner = g
      IN node' = [node EXCEPT ![n] =
           [@ EXCEPT !.owner = IF own THEN NoGrant ELSE @,
                     !.life = IF own THEN 0 ELSE @,
@@ -271,8 +248,8 @@ BreakAt(n) ==
 
 Next ==
   \/ Tick
-  \/ \E g \in Grants : Ask(g) \/ Win(g) \/ GiveUp(g) \/ End(g) \/ Extend(g) \/ Renew(g)
-  \/ \E g \in Grants : HandOffLocally(g) \/ \E p \in Grants : HandOffByRound(g, p)
+  \/ \E g \in Grants : Ask(g) \/ Win(g) \/ HandOff(g) \/ GiveUp(g) \/ End(g)
+  \/ \E g \in Grants : Extend(g) \/ Renew(g)
   \/ \E g \in Grants, n \in Nodes : Acquire(g, n) \/ Prolong(g, n) \/ Release(g, n)
   \/ Break
   \/ \E n \in Nodes : BreakAt(n)
@@ -295,12 +272,12 @@ TokensDistinct ==
     LastToken(a) < grant[b].token \/ LastToken(b) < grant[a].token
 
 (* If a lease was granted before another was asked for, its token is smaller. *)
-(* A lease that follows without a round is asked for at the hand-off. It may  *)
+(* A lease that follows in a grant is asked for at the hand-off. It may       *)
 (* have a smaller token than an earlier one only if its grant was broken, and *)
 (* only while the votes of the grant count.                                   *)
 TokensOrdered == \A g \in Grants : IsLease(g) => grant[g].order # "wrong"
 
-(* No key comes back that was released, broken, or replaced in a hand-off.    *)
+(* No key comes back that was released or broken.                             *)
 NoneComesBack ==
   \A n \in Nodes : node[n].owner # NoGrant => grant[node[n].owner].token > node[n].barred
 
@@ -310,19 +287,9 @@ KeysDie ==
 (* What must not hold. A configuration that is to fail names one of these,    *)
 (* which shows what the model reaches, and what a break does not promise.     *)
 
-(* A successor by a round. A node still stores the key of its predecessor.    *)
-NeverByRound ==
-  ~\E g \in Grants : IsValid(g) /\ grant[g].before # NoGrant /\
-     \E n \in Nodes : node[n].owner = grant[g].before
-
-(* Without a round, then by a round, then without a round again.              *)
-NeverByTurns ==
-  ~\E g \in Grants : IsValid(g) /\ grant[g].handOffs > 0 /\ grant[g].before # NoGrant /\
-     grant[grant[g].before].handOffs > 0
-
 NeverAllTokens == ~\E g \in Grants : IsValid(g) /\ grant[g].handOffs = PerGrant - 1
 
-(* A grant that was handed off without a round, and lives on by an extension. *)
+(* A grant that was handed off, and lives on by an extension.                 *)
 NeverRenewed ==
   ~\E g \in Grants : IsValid(g) /\ grant[g].handOffs > 0 /\ grant[g].age >= Validity
 

@@ -25,14 +25,7 @@ traceVars == <<vars, pos, clock>>
 AlsoAsks(g, t) ==
   /\ grant[g].stage \in {"asking", "undone"}
   /\ t > grant[g].token
-  /\ grant' = [grant EXCEPT ![g] = Begun(t, @.before)]
-  /\ UNCHANGED <<node, breakToken>>
-
-(* A hand-off by a round failed, and the next caller of the client tries it.  *)
-AlsoFollows(g, p, t) ==
-  /\ grant[g].stage = "idle"
-  /\ grant[p].stage = "ended"
-  /\ grant' = [grant EXCEPT ![g] = Begun(t, p)]
+  /\ grant' = [grant EXCEPT ![g] = Begun(t)]
   /\ UNCHANGED <<node, breakToken>>
 
 (* A grant is extended more than once, and the requests may overlap.          *)
@@ -80,15 +73,12 @@ IsOver(g) == grant[g].stage = "ended" /\ UNCHANGED vars
 IsUndone(g) == grant[g].stage = "undone" /\ UNCHANGED vars
 
 Is(e) ==
-  CASE e.k = "ask" -> /\ e.y = 0 \* the predecessor is not valid any more
-                      /\ IF e.x = NoGrant THEN Ask(e.g)
-                         ELSE HandOffByRound(e.g, e.x) \/ AlsoFollows(e.g, e.x, e.t)
-                      /\ grant'[e.g].token = e.t
+  CASE e.k = "ask" -> Ask(e.g) /\ grant'[e.g].token = e.t
     [] e.k = "again" -> AlsoAsks(e.g, e.t)
     [] e.k = "win" -> grant[e.g].token = e.t /\ Win(e.g)
     [] e.k = "undone" -> GiveUp(e.g) \/ IsUndone(e.g)
     [] e.k = "end" -> End(e.g) \/ IsOver(e.g)
-    [] e.k = "local" -> HandOffLocally(e.g) /\ e.t = grant'[e.g].token + grant'[e.g].handOffs
+    [] e.k = "local" -> HandOff(e.g) /\ e.t = grant'[e.g].token + grant'[e.g].handOffs
     [] e.k = "extend" -> AlsoExtends(e.g)
     [] e.k = "renew" -> AlsoRenews(e.g, e.x)
     [] e.k = "settled" -> AlsoSettles(e.g)

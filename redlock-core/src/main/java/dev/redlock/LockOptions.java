@@ -313,9 +313,10 @@ public final class LockOptions {
      * lock, and other clients that want the lock come first. Default 16; 0 means never. A higher
      * value gives more throughput and longer waits for other clients.
      *
-     * <p>A hand-off is local, without a round, if the votes of the grant are not older than the
-     * node timeout, the two callers use equal options, leases are extended automatically and the
-     * lock is not fair. Otherwise it takes one round. The successor always has a higher token.
+     * <p>A hand-off asks no node. It needs votes of the grant that are not older than the node
+     * timeout, equal options of the two callers, and automatic extension; the lock must not be
+     * fair. Otherwise the next waiter asks the nodes behind the release. The successor always has a
+     * higher token.
      */
     public Builder maxHandOffs(int maxHandOffs) {
       this.maxHandOffs = maxHandOffs;

@@ -110,8 +110,6 @@ public interface RedlockListener {
   enum HandOff {
     /** From another caller of this client, by the same grant: no node was asked. */
     LOCAL,
-    /** From another caller of this client, by a round. The lock was not free in between. */
-    ROUND,
     /** From another process: a node had refused this client before. */
     PROCESS
   }

@@ -256,7 +256,7 @@ class ModelEqualsScriptsIT {
       } else if (step <= PROCESSES.length) {
         String member = keys.member(PROCESSES[step - 1]);
         return new LockRequest.Enqueue(
-            keys, new LockRequest.QueueEntry(member, 0, 5_000, 60_000, false), 0);
+            keys, new LockRequest.QueueEntry(member, 0, 5_000, 60_000, false));
       }
       return new LockRequest.Release(keys, ids[0], lastToken, true, 0, null);
     }
@@ -289,19 +289,10 @@ class ModelEqualsScriptsIT {
       long token = token(now);
       int kind = random.nextInt(100);
       if (kind < 20) {
-        long after = random.nextInt(5) == 0 ? lastToken + random.nextInt(3) - 1 : 0;
-        return new LockRequest.Enqueue(keys, entry(keys, now), after);
+        return new LockRequest.Enqueue(keys, entry(keys, now));
       } else if (kind < 56) {
-        boolean handOff = random.nextInt(5) == 0;
         LockRequest.QueueEntry queueEntry = random.nextInt(5) < 2 ? entry(keys, now) : null;
-        return new LockRequest.Acquire(
-            keys,
-            id,
-            token,
-            ttl(),
-            handOff ? ids[random.nextInt(ids.length)] : null,
-            handOff ? token(now) : 0,
-            queueEntry);
+        return new LockRequest.Acquire(keys, id, token, ttl(), queueEntry);
       } else if (kind < 70) {
         return new LockRequest.Extend(keys, id, token, ttl());
       } else if (kind < 90) {
@@ -513,10 +504,6 @@ class ModelEqualsScriptsIT {
             + r.token()
             + " ttl "
             + r.ttlMillis()
-            + " after "
-            + r.previousLeaseId()
-            + " "
-            + r.previousToken()
             + " "
             + r.queueEntry();
       } else if (request instanceof LockRequest.Extend r) {
@@ -534,7 +521,7 @@ class ModelEqualsScriptsIT {
             + " leave "
             + r.leaveQueue();
       } else if (request instanceof LockRequest.Enqueue r) {
-        return "enqueue " + r.keys() + " " + r.entry() + " after " + r.afterToken();
+        return "enqueue " + r.keys() + " " + r.entry();
       } else if (request instanceof LockRequest.Break r) {
         return "break " + r.keys() + " " + r.token();
       }

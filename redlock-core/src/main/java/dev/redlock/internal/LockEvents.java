@@ -3,7 +3,6 @@ package dev.redlock.internal;
 import dev.redlock.LeaseEnd;
 import dev.redlock.RedlockListener.HandOff;
 import dev.redlock.internal.protocol.Effect;
-import dev.redlock.internal.protocol.HeldLease;
 import dev.redlock.internal.protocol.LockMachine;
 import dev.redlock.internal.protocol.WakeUp;
 import dev.redlock.spi.LockKeys;
@@ -21,8 +20,8 @@ final class LockEvents {
   private final Events events;
   private final LockKeys keys;
 
-  /** The lease that was handed off, until its successor is granted. */
-  private @Nullable HeldLease predecessor;
+  /** Whether a lease was handed off, and its successor is not granted yet. */
+  private boolean handedOff;
 
   /** Whether a node refused the waiter because another client holds the lock or comes first. */
   private boolean heldElsewhere;
@@ -44,10 +43,10 @@ final class LockEvents {
 
   /** Called before the effect is carried out. */
   void before(Effect effect, @Nullable LeaseCore held) {
-    if (effect instanceof Effect.Granted grant) {
-      granted(grant.lease());
+    if (effect instanceof Effect.Granted) {
+      granted();
     } else if (effect instanceof Effect.End end) {
-      predecessor = end.end() == LeaseEnd.HANDED_OFF ? end.lease() : null;
+      handedOff = end.end() == LeaseEnd.HANDED_OFF;
     } else if (effect instanceof Effect.Woken woken) {
       hintWas(false); // The attempt after the previous hint was refused.
       hinted = woken.cause() == WakeUp.HINT;
@@ -62,21 +61,14 @@ final class LockEvents {
     }
   }
 
-  private void granted(HeldLease lease) {
-    HeldLease before = predecessor;
-    predecessor = null;
-    if (before != null) {
-      boolean local = before.grantToken() == lease.grantToken();
-      handOff(local ? HandOff.LOCAL : HandOff.ROUND);
-    } else if (heldElsewhere) {
-      handOff(HandOff.PROCESS);
+  private void granted() {
+    if (handedOff || heldElsewhere) {
+      HandOff kind = handedOff ? HandOff.LOCAL : HandOff.PROCESS;
+      events.tell(l -> l.onHandOff(keys.names(), kind));
     }
     hintWas(true);
+    handedOff = false;
     heldElsewhere = false;
-  }
-
-  private void handOff(HandOff kind) {
-    events.tell(l -> l.onHandOff(keys.names(), kind));
   }
 
   /** Called after each event of the actor, with the number of callers that wait. */

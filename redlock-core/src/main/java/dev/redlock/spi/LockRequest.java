@@ -12,7 +12,7 @@ public sealed interface LockRequest {
 
   /** What a node is asked to do. */
   enum Operation {
-    /** To grant the lock: an acquire, or a hand-off by a round. */
+    /** To grant the lock. */
     ACQUIRE,
     /** To put the process in the queue of the home node. */
     ENQUEUE,
@@ -61,9 +61,9 @@ public sealed interface LockRequest {
   }
 
   /**
-   * Requests the lock. The node grants it if each key is absent, has this lease id or has the
-   * previous lease id, and if it accepts the token. The node grants a repeat of a granted request
-   * again and leaves the remaining life of the keys unchanged.
+   * Requests the lock. The node grants it if each key is absent or has this lease id, and if it
+   * accepts the token. The node grants a repeat of a granted request again and leaves the remaining
+   * life of the keys unchanged.
    *
    * <p>A node accepts a token above its fence in the window {@code now − slack ≤ token ≤ now +
    * ahead} by its own clock. The window is constant here and in the scripts, not an option: two
@@ -71,22 +71,12 @@ public sealed interface LockRequest {
    *
    * @param token the proposed fencing token: microseconds of node time, below 2^53
    * @param ttlMillis the lease time
-   * @param previousLeaseId hand-off: the id of the predecessor, whose {@code ended} the node
-   *     raises; otherwise null
-   * @param previousToken hand-off: the token of the predecessor; otherwise 0
    * @param queueEntry the place of a queued process, which a grant removes; null if the process is
    *     not queued. While another process is before it in the queue of the node and has its turn,
-   *     the node replies {@link NodeReply.Code#QUEUED}. A hand-off without an entry comes before
-   *     all processes
+   *     the node replies {@link NodeReply.Code#QUEUED}
    */
   record Acquire(
-      LockKeys keys,
-      String leaseId,
-      long token,
-      long ttlMillis,
-      @Nullable String previousLeaseId,
-      long previousToken,
-      @Nullable QueueEntry queueEntry)
+      LockKeys keys, String leaseId, long token, long ttlMillis, @Nullable QueueEntry queueEntry)
       implements LockRequest {
     /** How far behind the node's clock a token may lie, in microseconds. */
     public static final long SLACK_MICROS = 2_000_000;
@@ -99,19 +89,14 @@ public sealed interface LockRequest {
       requireNonNull(leaseId, "leaseId");
     }
 
-    /** A request without predecessor and without queue entry. */
+    /** A request without queue entry. */
     public static Acquire of(LockKeys keys, String leaseId, long token, long ttlMillis) {
-      return new Acquire(keys, leaseId, token, ttlMillis, null, 0, null);
-    }
-
-    /** The same request as a hand-off from this predecessor. */
-    public Acquire successorOf(String leaseId, long token) {
-      return new Acquire(keys, this.leaseId, this.token, ttlMillis, leaseId, token, queueEntry);
+      return new Acquire(keys, leaseId, token, ttlMillis, null);
     }
 
     /** The same request with this queue entry; null removes it. */
     public Acquire withQueueEntry(@Nullable QueueEntry entry) {
-      return new Acquire(keys, leaseId, token, ttlMillis, previousLeaseId, previousToken, entry);
+      return new Acquire(keys, leaseId, token, ttlMillis, entry);
     }
 
     @Override
@@ -121,8 +106,7 @@ public sealed interface LockRequest {
 
     @Override
     public Acquire withKeys(LockKeys keys) {
-      return new Acquire(
-          keys, leaseId, token, ttlMillis, previousLeaseId, previousToken, queueEntry);
+      return new Acquire(keys, leaseId, token, ttlMillis, queueEntry);
     }
 
     @Override
@@ -138,12 +122,8 @@ public sealed interface LockRequest {
    * {@link NodeReply.Code#HELD}. After these two replies it sends an invalidation of the {@link
    * LockKeys#wakeKey wake key} when the turn of this process begins, and of the {@link
    * LockKeys#watchKey watch key} when the turn of the process before it begins.
-   *
-   * @param afterToken the lock counts as held until the node knows that a lease with this token or
-   *     a higher one has ended, even if the node stores no lease; 0 if the stored lease alone
-   *     decides
    */
-  record Enqueue(LockKeys keys, QueueEntry entry, long afterToken) implements LockRequest {
+  record Enqueue(LockKeys keys, QueueEntry entry) implements LockRequest {
     public Enqueue {
       requireNonNull(keys, "keys");
       requireNonNull(entry, "entry");
@@ -156,7 +136,7 @@ public sealed interface LockRequest {
 
     @Override
     public Enqueue withKeys(LockKeys keys) {
-      return new Enqueue(keys, entry, afterToken);
+      return new Enqueue(keys, entry);
     }
   }
 

@@ -16,9 +16,8 @@ class LockRequestTest {
   void acquire_factories_fillTheNamedParts() {
     QueueEntry entry = new QueueEntry("p", 7, 5_000);
     Acquire plain = Acquire.of(KEYS, "id", 12, 30_000);
-    assertThat(plain).isEqualTo(new Acquire(KEYS, "id", 12, 30_000, null, 0, null));
-    assertThat(plain.successorOf("old", 11).withQueueEntry(entry))
-        .isEqualTo(new Acquire(KEYS, "id", 12, 30_000, "old", 11, entry));
+    assertThat(plain).isEqualTo(new Acquire(KEYS, "id", 12, 30_000, null));
+    assertThat(plain.withQueueEntry(entry)).isEqualTo(new Acquire(KEYS, "id", 12, 30_000, entry));
     assertThat(plain.withQueueEntry(entry).withQueueEntry(null)).isEqualTo(plain);
   }
 
@@ -33,7 +32,7 @@ class LockRequestTest {
   void toString_showsNoLeaseId() {
     List<LockRequest> all =
         List.of(
-            Acquire.of(KEYS, "secret", 12, 30_000).successorOf("secret", 11),
+            Acquire.of(KEYS, "secret", 12, 30_000),
             new Extend(KEYS, "secret", 12, 30_000),
             Release.of(KEYS, "secret", 12),
             Release.rollBack(KEYS, "secret", 12));

@@ -63,12 +63,6 @@ abstract class InvalidationContract extends NodeContract {
   }
 
   @Test
-  void handOver_reachesTheWaiter() {
-    client.handOver(keys, "next", token + 2, ME, token);
-    awaitKey(waiter.invalidated, keys.lockKey(0));
-  }
-
-  @Test
   void expiry_reachesTheWaiter() {
     client.extend(keys, ME, token, 100);
     awaitKey(waiter.invalidated, keys.lockKey(0));

@@ -103,10 +103,6 @@ public final class TestClient implements AutoCloseable {
     return ask(LockRequest.Acquire.of(keys, leaseId, token, ttlMillis));
   }
 
-  NodeReply handOver(LockKeys keys, String to, long token, String from, long fromToken) {
-    return ask(LockRequest.Acquire.of(keys, to, token, 10_000).successorOf(from, fromToken));
-  }
-
   NodeReply extend(LockKeys keys, String leaseId, long token, long ttlMillis) {
     return ask(new LockRequest.Extend(keys, leaseId, token, ttlMillis));
   }

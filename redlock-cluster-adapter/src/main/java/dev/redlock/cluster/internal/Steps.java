@@ -73,10 +73,9 @@ final class Steps {
   }
 
   private void acquire(LockRequest.Acquire acquire) {
-    String previous = acquire.previousLeaseId() == null ? "" : acquire.previousLeaseId();
     String ttl = Long.toString(acquire.ttlMillis());
     lockKeys(
-        i -> new String[] {"take", acquire.leaseId(), ttl, previous},
+        i -> new String[] {"take", acquire.leaseId(), ttl},
         locks -> {
           NodeReply held = longest(locks);
           if (held != null) {
@@ -89,11 +88,10 @@ final class Steps {
 
   private void raise(LockRequest.Acquire acquire, List<Done> locks) {
     String token = Long.toString(acquire.token());
-    String previous = Long.toString(acquire.previousToken());
     fenceKeys(
         i -> {
           boolean owned = locks.get(i).code() == Code.EXTENDED;
-          return new String[] {"raise", token, fenceLife(), previous, owned ? "1" : "0"};
+          return new String[] {"raise", token, fenceLife(), owned ? "1" : "0"};
         },
         fences -> {
           Done stale = highest(fences, Code.STALE);

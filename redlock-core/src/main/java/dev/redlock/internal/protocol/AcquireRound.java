@@ -5,7 +5,6 @@ import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeReply.Code;
 import java.util.Arrays;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Asks all nodes for the lock at once, with one lease id and one token. These are steps 2 to 4 of
@@ -41,9 +40,6 @@ final class AcquireRound extends Exchange {
   final long timeoutNanos;
   final Validity validity;
 
-  /** The lease whose keys this round takes over, in a hand-off; else null. */
-  final @Nullable HeldLease predecessor;
-
   /** Whether the first place in the queue is this process's: it was woken, or admitted. */
   final boolean atTurn;
 
@@ -78,7 +74,6 @@ final class AcquireRound extends Exchange {
       Nodes nodes,
       LockRequest.Acquire request,
       LockConfig config,
-      @Nullable HeldLease predecessor,
       boolean atTurn,
       int home,
       long nowNanos,
@@ -86,11 +81,10 @@ final class AcquireRound extends Exchange {
     super(nodes);
     this.nodes = nodes;
     this.request = request;
-    this.predecessor = predecessor;
     this.atTurn = atTurn;
     this.home = home;
     fair = config.fair();
-    heedsHome = home >= 0 && !atTurn && (predecessor == null || fair);
+    heedsHome = home >= 0 && !atTurn;
     needsHome = fair;
     timeoutNanos = config.nodeTimeoutNanos();
     validity = new Validity(nowNanos, nowWallMillis, config.ttlNanos(), config.driftNanos());

@@ -5,7 +5,6 @@ import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeReply;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Serves the head of the local queue: starts its rounds and its requests to be queued, judges them,
@@ -35,7 +34,6 @@ final class Acquirer {
     /** The nodes are being asked, or the process sleeps. */
     WAITS,
     WON,
-    HAND_OFF_REFUSED,
     /** A single try does not ask again. */
     REFUSED
   }
@@ -100,7 +98,7 @@ final class Acquirer {
     }
     if (early == null) {
       effects.add(new Effect.Attempted(true));
-      wait.enter(sendEnqueue(head, node, wait.afterToken(), false, now));
+      wait.enter(sendEnqueue(head, node, false, now));
       return Outcome.WAITS;
     }
     wait.enter(early);
@@ -111,7 +109,7 @@ final class Acquirer {
   /** Asks for the lock under a new lease id. */
   private Outcome begin(boolean atTurn, long now, long wall) {
     String leaseId = random.leaseId();
-    AcquireRound r = newRound(leaseId, tokens.propose(now), null, atTurn, now, wall);
+    AcquireRound r = newRound(leaseId, tokens.propose(now), atTurn, now, wall);
     LockConfig config = wait.waiter().config;
     // A minimum hold may keep the keys for long after the release, and nothing fills them then.
     if (config.majorityFirst() && config.minimumHoldNanos() == 0 && !atTurn && !turn.othersWant()) {
@@ -120,22 +118,15 @@ final class Acquirer {
     return start(r, now, wall);
   }
 
-  /** Asks all nodes to give the keys of the predecessor to the head. */
-  Outcome handOff(Waiter head, HeldLease predecessor, long now, long wall) {
-    wait.askedBy(head);
-    long token = tokens.proposeAbove(now);
-    return start(newRound(random.leaseId(), token, predecessor, false, now, wall), now, wall);
-  }
-
   /**
    * Asks the node to queue this process for the caller.
    *
    * @param early whether this process still holds the lock
    */
-  private QueueRequest sendEnqueue(Waiter w, int node, long afterToken, boolean early, long now) {
+  private QueueRequest sendEnqueue(Waiter w, int node, boolean early, long now) {
     long deadline = now + home.patienceWith(node);
     QueueRequest q = new QueueRequest(nodes, node, now, deadline, early ? w : null);
-    effects.add(new Effect.Send(q, places.enqueue(w, node, afterToken, now), 1L << node));
+    effects.add(new Effect.Send(q, places.enqueue(w, node, now), 1L << node));
     return q;
   }
 
@@ -146,38 +137,22 @@ final class Acquirer {
     // The process counts as alive for a lease time there: it does not poll while it holds the lock.
     boolean known = early != null && now - early.sentNanos() < next.config.ttlNanos() / 2;
     if (!known && node >= 0) {
-      wait.queuedEarly(sendEnqueue(next, node, 0, true, now));
+      wait.queuedEarly(sendEnqueue(next, node, true, now));
     }
   }
 
-  /** Fair mode: whether no caller of another process came before this one, as far as is known. */
-  boolean isFirst(Waiter next) {
-    QueueRequest early = wait.earlyFor(next);
-    return early != null && early.isFirstAfterOwnLease();
-  }
-
-  private AcquireRound newRound(
-      String leaseId,
-      long token,
-      @Nullable HeldLease predecessor,
-      boolean atTurn,
-      long now,
-      long wall) {
+  private AcquireRound newRound(String leaseId, long token, boolean atTurn, long now, long wall) {
     Waiter w = wait.waiter();
     LockConfig config = w.config;
-    boolean fair = config.fair();
     int node = home.node();
     LockRequest.QueueEntry entry =
-        node >= 0 && (fair || atTurn || (predecessor == null && places.isQueued()))
+        node >= 0 && (config.fair() || atTurn || places.isQueued())
             ? places.entry(w, node, atTurn, now)
             : null;
     LockRequest.Acquire request =
-        LockRequest.Acquire.of(keys, leaseId, token, config.ttlMillis()).withQueueEntry(entry);
-    if (predecessor != null) {
-      request = request.successorOf(predecessor.id(), predecessor.grantToken());
-    }
+        new LockRequest.Acquire(keys, leaseId, token, config.ttlMillis(), entry);
     nodes.limiter().began();
-    AcquireRound r = new AcquireRound(nodes, request, config, predecessor, atTurn, node, now, wall);
+    AcquireRound r = new AcquireRound(nodes, request, config, atTurn, node, now, wall);
     // A single try needs it only if a vote says so.
     r.needsHome |= !w.singleTry && turn.needsHome(now);
     return r;
@@ -205,12 +180,12 @@ final class Acquirer {
     }
     switch (reply.code()) {
       case ADMITTED -> {
-        wait.admitted(q, reply);
+        wait.admitted(q);
         return begin(true, now, wall);
       }
       case HELD, QUEUED -> {
         if (q.isFirstAfterOwnLease()) {
-          wait.admitted(q, reply); // Held by this process, which has released it since.
+          wait.admitted(q); // Held by this process, which has released it since.
           return begin(true, now, wall);
         }
         turn.heldByOthers();
@@ -264,13 +239,13 @@ final class Acquirer {
     if (r.verdict() == AcquireVerdict.ACQUIRED) {
       return Outcome.WON;
     }
-    if (r.verdict() == AcquireVerdict.STALE && r.predecessor == null) {
+    if (r.verdict() == AcquireVerdict.STALE) {
       // Only one more token is tried at once, or two clients leap-frog. It must go to the same
       // members: the roll-back of the second round is that of both.
       boolean sameSet = r.members.equals(nodes.members());
       if (sameSet && !r.recipients.isSecondOfItsLeaseId()) {
         long token = tokens.proposeAfter(r, now);
-        return start(newRound(r.request.leaseId(), token, null, r.atTurn, now, wall), now, wall);
+        return start(newRound(r.request.leaseId(), token, r.atTurn, now, wall), now, wall);
       }
       r.overtaken(tokens.acceptLater(r, now));
     }
@@ -302,20 +277,13 @@ final class Acquirer {
     pendingReleases.rollBack(r, now);
   }
 
-  /**
-   * The round got no quorum: undoes it on all nodes; the head waits for the right time. A hand-off
-   * is undone by the caller, after the release of the lease whose keys it would have taken over.
-   */
+  /** The round got no quorum: undoes it on all nodes; the head waits for the right time. */
   private Outcome refused(AcquireRound r, long now) {
     Waiter head = wait.waiter();
     // A single try is repeated if perhaps nobody has won, or if the set has changed; only once.
     boolean inVain = r.isInconclusive() || !r.members.isOfSameSet(nodes.members());
     boolean asksAgain = !head.singleTry || (inVain && head.refusedBy == null);
     head.refusedBy = r;
-    if (r.predecessor != null) {
-      wait.handOffRefused(r.verdict() == AcquireVerdict.HELD);
-      return Outcome.HAND_OFF_REFUSED;
-    }
     if (r.verdict() == AcquireVerdict.HELD) {
       turn.heldByOthers();
     }
@@ -336,7 +304,7 @@ final class Acquirer {
   private void keepPlace(Waiter head, AcquireRound r, long now) {
     int node = home.node();
     if (node >= 0 && !head.singleTry && r.mayBeGranted(node)) {
-      sendEnqueue(head, node, 0, false, now);
+      sendEnqueue(head, node, false, now);
     }
   }
 }

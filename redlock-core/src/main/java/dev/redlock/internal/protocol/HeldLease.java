@@ -55,8 +55,7 @@ public final class HeldLease {
   HeldLease(Grant grant, Nodes nodes, Randomness random, List<Effect> effects) {
     this.grant = grant;
     token = grant.token;
-    HeldLease before = grant.votes.predecessor;
-    handOffs = before == null ? 0 : before.handOffs + 1;
+    handOffs = 0;
     grantedNanos = grant.votes.sentNanos();
     capNanos = grantedNanos + grant.config.capNanos();
     extender = new LeaseExtender(this, nodes, random, effects);
@@ -78,24 +77,18 @@ public final class HeldLease {
   }
 
   /**
-   * Whether the lock may be handed to this waiter: minimum hold is over, and enough validity is
-   * left.
+   * Whether this waiter may have the grant now, without a round. Minimum hold must be over, and
+   * enough validity left. The votes that won the grant must win again now; as any vote, they count
+   * no longer than a node timeout. Nothing that came since may cast doubt on them, and the grant
+   * must have a token left. A lease that does not extend itself begins with its whole lease time,
+   * and so with a round.
    */
   boolean mayHandOff(Waiter next, long nowNanos, long nowWallMillis) {
     return mayHandOffOnceMore()
-        && nowNanos - grantedNanos >= grant.config.minimumHoldNanos()
-        && validity().remaining(nowNanos, nowWallMillis) > next.config.nodeTimeoutNanos();
-  }
-
-  /**
-   * Whether the next waiter may have the grant without a round. The votes that won it must win
-   * again now; as any vote, they count no longer than a node timeout. Nothing that came since may
-   * cast doubt on them, and the grant must have a token left. A lease that does not extend itself
-   * begins with its whole lease time, and so with a round.
-   */
-  boolean mayHandOffLocally(Waiter next, long nowNanos, long nowWallMillis) {
-    return next.config.equals(grant.config)
+        && next.config.equals(grant.config)
         && !grant.config.fair() // Only the nodes know which processes are queued.
+        && nowNanos - grantedNanos >= grant.config.minimumHoldNanos()
+        && validity().remaining(nowNanos, nowWallMillis) > grant.config.nodeTimeoutNanos()
         && extender.isWithoutDoubt()
         && grant.votes.wouldWin(nowNanos, nowWallMillis)
         && token + 1 < grant.token + TOKENS_PER_GRANT;

@@ -65,35 +65,19 @@ final class LeaseKeeper {
     turn.granted(won);
     HeldLease l = new HeldLease(new Grant(won, w.config), nodes, random, effects);
     lease = l;
-    HeldLease before = won.predecessor;
-    if (before != null) {
-      handedOff(before);
-      pendingReleases.handedOff(before, won, now);
-    }
     effects.add(new Effect.Granted(w, l));
     l.extender.begin(now);
   }
 
   /** The next waiter has the lock by the same grant; no node is asked. */
-  void handOffLocally(HeldLease l, Waiter next, long now) {
+  void handOff(HeldLease l, Waiter next, long now) {
     HeldLease successor = new HeldLease(l, now);
     lease = successor;
-    handedOff(l);
-    effects.add(new Effect.Granted(next, successor));
-    successor.extender.resume(successor);
-  }
-
-  /** A round decides whether the next waiter has the lock: the holder has released it. */
-  void handOffByRound(HeldLease l, long now) {
-    lease = null;
-    l.extender.cease(now);
-    takenUntilNanos = now;
-  }
-
-  private void handedOff(HeldLease l) {
     l.finish(LeaseEnd.HANDED_OFF);
     effects.add(new Effect.End(l, LeaseEnd.HANDED_OFF));
     effects.add(new Effect.ReleaseHint(l, ReleaseHints.Reason.HANDED_OFF));
+    effects.add(new Effect.Granted(next, successor));
+    successor.extender.resume(successor);
   }
 
   // Events.

@@ -153,10 +153,9 @@ public final class LockMachine {
       return;
     }
     Waiter next = waiters.next();
-    if (next != null && l.mayHandOff(next, now, wall) && waiters.comesBeforeOthers(next)) {
-      // Before the round: a caller that asks again meanwhile is queued behind the next waiter.
+    if (next != null && l.mayHandOff(next, now, wall)) {
       effects.add(new Effect.Settle(ack, Effect.Result.DONE));
-      waiters.handOff(l, next, now, wall);
+      waiters.handOff(l, next, now);
     } else {
       leases.release(l, LeaseEnd.RELEASED, ack, now, wall);
     }
@@ -273,10 +272,6 @@ public final class LockMachine {
       places.served(r, 1L << node);
       // The home node knows the other waiters; it may be too far away to be among the fastest.
       turn.heard(reply);
-      String predecessorId = r.request.previousLeaseId();
-      if (predecessorId != null) {
-        pendingReleases.onSuccessor(predecessorId, node, granted, now);
-      }
     }
     HeldLease l = leases.lease();
     if (l != null && l.grant.awaits(r)) {
@@ -287,17 +282,15 @@ public final class LockMachine {
   }
 
   /**
-   * Whether what this round left on a node belongs to the lease that is held, asked for or being
-   * handed off. It then stays, or is taken over or released together with that lease.
+   * Whether what this round left on a node belongs to the lease that is held or asked for. It then
+   * stays, or is released together with that lease.
    */
   private boolean isInUse(AcquireRound r) {
     String id = r.request.leaseId();
     HeldLease l = leases.lease();
     AcquireRound current = wait.round();
     return (l != null && l.id().equals(id))
-        || (current != null
-            && (current.request.leaseId().equals(id)
-                || id.equals(current.request.previousLeaseId())));
+        || (current != null && current.request.leaseId().equals(id));
   }
 
   private void onBroadcastReply(Broadcast b, int node, NodeReply reply, long now) {

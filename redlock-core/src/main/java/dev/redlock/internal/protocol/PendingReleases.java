@@ -73,26 +73,10 @@ final class PendingReleases {
     send(e, e.todo, nowNanos);
   }
 
-  /**
-   * After a hand-off: the predecessor may be stored on nodes that did not grant to its successor. A
-   * node that has not replied yet has until the end of the round to do so.
-   */
-  void handedOff(HeldLease before, AcquireRound won, long nowNanos) {
-    Grant grant = before.grant;
-    long notGranted = grant.written() & ~won.grantedMask();
-    if (notGranted != 0) {
-      PendingRelease e = entry(grant.release(0), notGranted, grant.lifeNanos(), nowNanos);
-      e.held = notGranted & won.open();
-      e.deadlineNanos = won.deadlineNanos();
-      waiting.add(e);
-      send(e, notGranted, nowNanos);
-    }
-  }
-
   /** Undoes a refused round, and all that earlier rounds of its lease id left. */
   void rollBack(AcquireRound r, long now) {
     // A single node that was asked once, and has refused, stores nothing. Rolling it back would
-    // raise its fence above the next token of the holder, and spoil the holder's hand-off.
+    // raise its fence, perhaps above the next token of the holder's process.
     boolean refused = r.members.count() == 1 && r.isRefused();
     undo(r.request, false, refused ? 0 : r.recipients.written(), now);
   }
@@ -226,17 +210,6 @@ final class PendingReleases {
       send(e, 1L << node, nowNanos); // There is a new connection already.
     } else {
       outbox(node).add(e, nowNanos);
-    }
-  }
-
-  /** A node replied late to the hand-off: it granted and dropped the predecessor, or it did not. */
-  void onSuccessor(String predecessorId, int node, boolean granted, long nowNanos) {
-    PendingRelease e = entries.get(predecessorId);
-    if (e != null) {
-      e.held &= ~(1L << node);
-      todo(e, granted ? e.todo & ~(1L << node) : e.todo);
-      send(e, 1L << node, nowNanos);
-      conclude(e, nowNanos);
     }
   }
 

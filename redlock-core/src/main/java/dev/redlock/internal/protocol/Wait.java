@@ -1,6 +1,5 @@
 package dev.redlock.internal.protocol;
 
-import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeReply.Code;
 import java.util.Objects;
@@ -39,8 +38,6 @@ final class Wait {
     ALL_UNLESS_OTHERS_WANT,
     /** The home node, for others want the lock. */
     HOME,
-    /** The home node, which admits too early: see {@link #afterToken}. */
-    DOUBTED_HOME,
     /** All nodes, also if others want the lock. */
     ALL
   }
@@ -123,9 +120,6 @@ final class Wait {
 
   /** When the keys of a quorum can have expired, as the newest refused round says. */
   private long quorumFreeNanos;
-
-  /** The highest token of a lease that had ended, when this process was admitted. */
-  private long endedToken;
 
   Wait(Nodes nodes, HomeNode home, Randomness random) {
     this.nodes = nodes;
@@ -322,7 +316,7 @@ final class Wait {
   int nodeToQueueAt(Turn turn, long now) {
     return switch (state.whom()) {
       case ALL -> -1;
-      case HOME, DOUBTED_HOME -> home.node();
+      case HOME -> home.node();
       case ALL_UNLESS_OTHERS_WANT ->
           turn.othersWant() || (turn.needsHome(now) && !home.isNearAndWakes()) ? home.node() : -1;
     };
@@ -333,29 +327,24 @@ final class Wait {
     return state.whom() == Whom.ALL && place.isFirst() && cause == WakeUp.HINT;
   }
 
-  /** See {@link LockRequest.Enqueue#afterToken}; for one request, then the lease may be over. */
-  long afterToken() {
-    return state.whom() == Whom.DOUBTED_HOME ? endedToken + 1 : 0;
-  }
-
   // What comes of a round.
 
   /**
    * The round was refused, and the head asks again: decides when and whom to ask. After a first
    * turn in vain it asks the home node at once: the holder's release may still be on its way to the
-   * other nodes. After a second turn it pauses first. From the third on it doubts the home node. A
-   * single try asks no home node, and pauses: two that have split the votes must not do so again.
+   * other nodes. After a second turn it pauses first. From the third on the home node may have lost
+   * the key, and no hint of that node shortens the growing pauses. A single try asks no home node,
+   * and pauses: two that have split the votes must not do so again.
    */
   void refused(AcquireRound r, long now) {
     switch (r.verdict()) {
       case HELD, COLLIDED -> {
         quorumFreeNanos = r.quorumFreeNanos(now);
         turnsInVain += r.atTurn ? 1 : 0;
-        Whom whom = isHomeWrong() ? Whom.DOUBTED_HOME : Whom.HOME;
         if (turnsInVain > 1 || waiter().singleTry) {
-          pause(now, home.roundTripNanos(), !isHomeWrong(), whom);
+          pause(now, home.roundTripNanos(), !isHomeWrong(), Whom.HOME);
         } else {
-          state = new Ready(whom);
+          state = new Ready(Whom.HOME);
         }
       }
       // No other client has won: asks all nodes again, after growing pauses.
@@ -366,13 +355,6 @@ final class Wait {
   /** Whether the home node says that it is the turn of this process, but others hold the lock. */
   private boolean isHomeWrong() {
     return turnsInVain > TURNS_LIMIT;
-  }
-
-  /** The hand-off to the head was refused. No node has refused an ordinary round for it yet. */
-  void handOffRefused(boolean held) {
-    lastVotes = null; // They replaced the keys of the predecessor: they show no leftover keys.
-    // Fair mode: others are queued if the lock is held.
-    state = new Ready(held ? Whom.HOME : Whom.ALL_UNLESS_OTHERS_WANT);
   }
 
   // What comes of a request to be queued.
@@ -396,10 +378,9 @@ final class Wait {
   }
 
   /** It is the turn of this process, as the node says. */
-  void admitted(QueueRequest request, NodeReply reply) {
+  void admitted(QueueRequest request) {
     queueFailed = false;
     hintInVain = false;
-    endedToken = reply.fence();
     place = place.admitted(request);
   }
 
@@ -502,7 +483,7 @@ final class Wait {
   }
 
   private void askHomeBy(long at) {
-    shortenSleep(at, state.whom() == Whom.DOUBTED_HOME ? Whom.DOUBTED_HOME : Whom.HOME);
+    shortenSleep(at, Whom.HOME);
   }
 
   private long fewRoundTrips() {

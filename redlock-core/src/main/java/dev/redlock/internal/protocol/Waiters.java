@@ -4,7 +4,6 @@ import static dev.redlock.AcquireVerdict.HELD_LOCALLY;
 import static dev.redlock.AcquireVerdict.UNDECIDED;
 
 import dev.redlock.AcquireVerdict;
-import dev.redlock.LeaseEnd;
 import dev.redlock.spi.LockKeys;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -15,8 +14,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The callers of this process that wait for the lock. Only the head of their queue asks the nodes:
- * one client asks for a lock once, however many of its callers wait. On release the lock goes to
- * the next of them, by a round or without.
+ * one client asks for a lock once, however many of its callers wait. On release the next of them
+ * gets the grant, or asks behind the release on the same connections, which takes one round trip.
  */
 final class Waiters {
   private final LockKeys keys;
@@ -214,21 +213,10 @@ final class Waiters {
     }
   }
 
-  /** Fair mode: whether the caller came before those of other processes, as far as is known. */
-  boolean comesBeforeOthers(Waiter next) {
-    return !next.config.fair() || !turn.othersWant() || acquirer.isFirst(next);
-  }
-
-  /** The holder has released: the next waiter gets the lock, without a round if possible. */
-  void handOff(HeldLease l, Waiter next, long now, long wall) {
-    if (l.mayHandOffLocally(next, now, wall)) {
-      remove(next);
-      leases.handOffLocally(l, next, now);
-      return;
-    }
-    leases.handOffByRound(l, now);
-    wait.end();
-    conclude(acquirer.handOff(next, l, now, wall), now);
+  /** The holder has released: the next waiter has the lock by the same grant. */
+  void handOff(HeldLease l, Waiter next, long now) {
+    remove(next);
+    leases.handOff(l, next, now);
   }
 
   /** What comes of an event that the {@link Acquirer} handled for the head. */
@@ -236,7 +224,6 @@ final class Waiters {
     switch (outcome) {
       case WAITS -> {}
       case WON -> grant(now);
-      case HAND_OFF_REFUSED -> undo(newestRound(), now);
       case REFUSED -> {
         Waiter w = wait.waiter();
         AcquireRound r = newestRound();
@@ -262,14 +249,6 @@ final class Waiters {
     return Objects.requireNonNull(wait.roundFor(wait.waiter()), "no round for the head");
   }
 
-  /** The round is over, and so is the lease whose keys it would have taken over. */
-  private void undo(AcquireRound r, long now) {
-    if (r.predecessor != null) {
-      leases.end(r.predecessor, LeaseEnd.RELEASED, null, now);
-    }
-    acquirer.rollBack(r, now);
-  }
-
   /** This head has left the queue: the next takes its sleep over, or asks anew. */
   private void headLeft(Waiter w, long now) {
     Waiter next = first();
@@ -284,7 +263,7 @@ final class Waiters {
     AcquireRound r = wait.round();
     if (r != null) {
       acquirer.leaveLimit(r, now);
-      undo(r, now);
+      acquirer.rollBack(r, now);
     }
     wait.end();
   }

@@ -92,7 +92,7 @@ class AcquireRoundTest {
   void quorum_thatLacksTheSlowHomeNodeOnly_wins_alsoIfANodeStoresAnotherLease() {
     TestNodes five = new TestNodes(5);
     AcquireRound r =
-        new AcquireRound(five, round(held()).request, config, null, false, 4, start, start / MILLI);
+        new AcquireRound(five, round(held()).request, config, false, 4, start, start / MILLI);
     for (int i = 0; i < 4; i++) {
       r.answered(i);
       r.onReply(i, i == 3 ? held() : MachineFixture.reply(Code.GRANTED, 1), start, start / MILLI);

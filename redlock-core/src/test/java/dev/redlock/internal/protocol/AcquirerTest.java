@@ -3,7 +3,6 @@ package dev.redlock.internal.protocol;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.redlock.AcquireVerdict;
-import dev.redlock.LeaseEnd;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeError;
@@ -200,22 +199,6 @@ class AcquirerTest extends MachineFixture {
     assertThat(machine.delayNanos(now)).as("it asks again after a pause").isEqualTo(50 * MILLI);
   }
 
-  @Test
-  void turns_inVain_makeTheHomeNodeWaitForALaterLease() {
-    Effect.Send place = refused();
-    List<Long> afterTokens = new ArrayList<>();
-    for (int i = 0; i < 4; i++) {
-      reply(place, NodeReply.of(Code.ADMITTED, 1, 0, 77), HOME);
-      reply(sent(LockRequest.Acquire.class), TestNodes.held(200), HOME, 0);
-      while (machine.effects().stream().noneMatch(Effect.Attempted.class::isInstance)) {
-        wake();
-      }
-      place = sent(LockRequest.Enqueue.class);
-      afterTokens.add(((LockRequest.Enqueue) place.request()).afterToken());
-    }
-    assertThat(afterTokens).containsExactly(0L, 0L, 78L, 78L);
-  }
-
   private final Wait wait =
       new Wait(nodes, new HomeNode(nodes, TestNodes.KEYS), new TestNodes.Middle());
 
@@ -301,18 +284,6 @@ class AcquirerTest extends MachineFixture {
     machine.effects().clear();
     wake();
     assertThat(request(sent()).queueEntry()).isNotNull();
-  }
-
-  @Test
-  void handOffByARound_comesWithoutAPlace_andNeedsNoHomeNode() {
-    reply(queueing(), Code.ADMITTED, HOME);
-    reply(sent(), Code.GRANTED, 0, 1);
-    HeldLease l = granted();
-    Effect.Send handOff = handOff(l);
-    assertThat(request(handOff).previousLeaseId()).isEqualTo(l.id());
-    assertThat(request(handOff).queueEntry()).isNull();
-    reply(handOff, reply(Code.GRANTED, 1), 0, 1);
-    assertThat(machine.lease()).isNotNull();
   }
 
   @Test
@@ -431,59 +402,5 @@ class AcquirerTest extends MachineFixture {
     assertThat(machine.delayNanos(now)).as("some round trips").isLessThan(10 * MILLI);
     wake();
     assertThat(sent().request()).isInstanceOf(LockRequest.Acquire.class);
-  }
-
-  // Hand-off by a round.
-
-  @Test
-  void handOff_whoseTokenIsRefused_endsAndTheCallerAsksAsAnyOther() {
-    HeldLease l = acquire();
-    Effect.Send handOff = handOff(l);
-    reply(handOff, Code.STALE, 0, 1);
-    assertThat(l.end()).isEqualTo(LeaseEnd.RELEASED);
-    LockRequest.Acquire next = request(sent(LockRequest.Acquire.class));
-    assertThat(next.previousLeaseId()).isNull();
-    assertThat(next.leaseId()).isNotEqualTo(request(handOff).leaseId());
-  }
-
-  @Test
-  void handOff_thatIsRefusedByAHolder_saysNothingOfOthers() {
-    Effect.Send handOff = handOff(acquire());
-    reply(handOff, TestNodes.held(200), 0, 1);
-    assertThat(sent(LockRequest.Enqueue.class).mask()).isEqualTo(1L << HOME);
-    machine.cancel(next, now, now / MILLI);
-    machine.effects().clear();
-    submit(false);
-    assertThat(sent().request()).isInstanceOf(LockRequest.Acquire.class);
-  }
-
-  /**
-   * The votes of this round replaced the keys of the predecessor. They do not mean that a node was
-   * free.
-   */
-  @Test
-  void handOff_thatFails_raisesNoSuspicionOfALeftover() {
-    submit(false);
-    reply(sent(), reply(Code.GRANTED, 1), 0, 1, HOME);
-    Effect.Send handOff = handOff(granted());
-    now += 101 * MILLI;
-    reply(handOff, Code.GRANTED, 0, 1);
-    Effect.Send place = sent(LockRequest.Enqueue.class);
-    reply(place, reply(Code.HELD, 3), HOME);
-    assertThat(machine.delayNanos(now)).isGreaterThan(100 * MILLI);
-  }
-
-  /** The client passes over a home node that is late, but not in fair mode. */
-  @Test
-  void handOff_toAFairCaller_needsTheSlowHomeNode_alsoAfterOneThatIsNotFair() {
-    HeldLease l = acquire();
-    nodes.blame(1L << HOME, false);
-    options(TestNodes.options().fair(true));
-    Effect.Send handOff = handOff(l);
-    nodes.blame(1L << HOME, false);
-    reply(handOff, Code.GRANTED, 0, 1);
-    assertThat(machine.lease()).isNull();
-    reply(handOff, Code.GRANTED, HOME);
-    assertThat(machine.lease()).isNotNull();
   }
 }

@@ -173,8 +173,8 @@ class BallotsTest {
     private final AcquireRound round;
 
     Acquiring(Kind[] votes) {
-      LockRequest.Acquire request = new LockRequest.Acquire(KEYS, "id", 5, 30_000, null, 0, null);
-      round = new AcquireRound(nodes(votes), request, CONFIG, null, false, -1, NOW, 0);
+      LockRequest.Acquire request = new LockRequest.Acquire(KEYS, "id", 5, 30_000, null);
+      round = new AcquireRound(nodes(votes), request, CONFIG, false, -1, NOW, 0);
     }
 
     @Override
@@ -203,10 +203,10 @@ class BallotsTest {
 
     Extending(Kind[] answers) {
       Nodes nodes = nodes(answers);
-      LockRequest.Acquire won = new LockRequest.Acquire(KEYS, "id", 5, 30_000, null, 0, null);
+      LockRequest.Acquire won = new LockRequest.Acquire(KEYS, "id", 5, 30_000, null);
       HeldLease lease =
           new HeldLease(
-              new Grant(new AcquireRound(nodes, won, CONFIG, null, false, -1, NOW, 0), CONFIG),
+              new Grant(new AcquireRound(nodes, won, CONFIG, false, -1, NOW, 0), CONFIG),
               nodes,
               new TestNodes.Middle(),
               List.of());

@@ -65,11 +65,11 @@ class EarlyPlaceTest extends MachineFixture {
   }
 
   @Test
-  void nextCaller_whoIsTheFirst_getsTheLockByHandOff() {
+  void nextCaller_whoIsTheFirst_asksBehindTheRelease() {
     submit(false);
     reply(sent(), FIRST, HOME);
     release(lease);
-    assertThat(request(sent()).previousLeaseId()).isEqualTo(lease.id());
+    assertThat(request(sent(LockRequest.Acquire.class)).queueEntry()).isNotNull();
   }
 
   @Test
@@ -97,9 +97,7 @@ class EarlyPlaceTest extends MachineFixture {
     release(lease);
     machine.effects().clear();
     reply(place, FIRST, HOME);
-    LockRequest.Acquire acquire = request(sent());
-    assertThat(acquire.previousLeaseId()).isNull();
-    assertThat(acquire.queueEntry()).isNotNull();
+    assertThat(request(sent()).queueEntry()).isNotNull();
   }
 
   @Test
@@ -128,9 +126,7 @@ class EarlyPlaceTest extends MachineFixture {
   void nextCaller_whoIsTheFirstButGetsNoHandOff_isAdmittedByItsReply() {
     releaseBeforeTheMinimumHold();
     wake();
-    LockRequest.Acquire acquire = request(sent());
-    assertThat(acquire.previousLeaseId()).isNull();
-    assertThat(acquire.queueEntry()).isNotNull();
+    assertThat(request(sent()).queueEntry()).isNotNull();
   }
 
   @Test
@@ -159,15 +155,5 @@ class EarlyPlaceTest extends MachineFixture {
     assertThat(sent(LockRequest.Enqueue.class).mask())
         .as("its place is there")
         .isEqualTo(1L << HOME);
-  }
-
-  @Test
-  void place_thatWasUsedForAHandOff_admitsNoOtherRound() {
-    submit(false);
-    reply(sent(), FIRST, HOME);
-    release(lease);
-    Effect.Send handOff = sent();
-    reply(handOff, Code.STALE, 0, 1);
-    assertThat(sent(LockRequest.Enqueue.class).mask()).as("asked again").isEqualTo(1L << HOME);
   }
 }

@@ -28,7 +28,7 @@ class HeldLeaseTest {
 
   private static boolean handsOff(HeldLease l, long now) {
     Waiter next = new TestNodes.Caller(l.config(), now, MILLI, false);
-    return l.mayHandOffLocally(next, now, now / MILLI);
+    return l.mayHandOff(next, now, now / MILLI);
   }
 
   private static long remaining(HeldLease l, long now) {
@@ -144,7 +144,7 @@ class HeldLeaseTest {
 
   @Test
   void localHandOff_whenTheGrantHasNoTokenLeft_isNotAllowed() {
-    HeldLease l = lease(TestNodes.options());
+    HeldLease l = lease(TestNodes.options().maxHandOffs(1_000));
     int leases = 1;
     for (; handsOff(l, START); leases++) {
       l = new HeldLease(l, START);

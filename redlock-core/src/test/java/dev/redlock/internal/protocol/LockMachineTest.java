@@ -100,10 +100,17 @@ class LockMachineTest extends MachineFixture {
   }
 
   @Test
-  void release_withWaiterAndOldVotes_handsOffByARound() {
+  void release_withWaiterAndOldVotes_isFollowedByTheRoundOfTheNext() {
     HeldLease l = acquire();
-    assertThat(request(handOff(l)).previousLeaseId()).isEqualTo(l.id());
-    assertThat(machine.lease()).isNull();
+    submit(false);
+    machine.effects().clear();
+    now += 101 * MILLI;
+    release(l);
+    assertThat(l.end()).isEqualTo(LeaseEnd.RELEASED);
+    assertThat(take(Effect.Send.class))
+        .extracting(send -> send.request().getClass().getSimpleName() + send.mask())
+        .as("on the same connections, in this order")
+        .containsExactly("Release" + ALL, "Acquire" + ALL);
   }
 
   @Test
@@ -329,16 +336,6 @@ class LockMachineTest extends MachineFixture {
   }
 
   @Test
-  void release_thatLeadsToARound_makesTheLeaseInvalidAtOnce() {
-    HeldLease l = acquire();
-    submit(false);
-    now += 101 * MILLI;
-    release(l);
-    assertThat(l.end()).as("its keys are being handed off").isNull();
-    assertThat(l.remainingNanos(now, now / MILLI)).isZero();
-  }
-
-  @Test
   void machine_remembersItsTurnForAWhile_whenItIsIdle() {
     release(acquire());
     Effect.Send release = sent();
@@ -478,32 +475,6 @@ class LockMachineTest extends MachineFixture {
     assertThat(sent().request()).isInstanceOf(LockRequest.Acquire.class);
   }
 
-  /** The lease is handed off by a round; two of three nodes have granted. */
-  private Effect.Send handedOff() {
-    HeldLease l = acquire();
-    Effect.Send handOff = handOff(l);
-    reply(handOff, Code.GRANTED, 0, 1);
-    assertThat(l.end()).isEqualTo(LeaseEnd.HANDED_OFF);
-    assertThat(machine.pendingReleases()).as("n2 may store the predecessor").isEqualTo(1);
-    machine.effects().clear();
-    return handOff;
-  }
-
-  @Test
-  void lateGrantOfAHandOff_leavesNothingOfThePredecessor() {
-    reply(handedOff(), Code.GRANTED, 2);
-    assertThat(take(Effect.Send.class)).isEmpty();
-    assertThat(machine.pendingReleases()).isZero();
-  }
-
-  @Test
-  void lateRefusalOfAHandOff_releasesThePredecessorThere() {
-    reply(handedOff(), TestNodes.held(200), 2);
-    Effect.Send release = sent();
-    assertThat(release.request()).isInstanceOf(LockRequest.Release.class);
-    assertThat(release.mask()).isEqualTo(0b100);
-  }
-
   /**
    * The first token was refused while n2 was silent. The client does not send the second token to
    * n2.
@@ -545,17 +516,6 @@ class LockMachineTest extends MachineFixture {
     machine.effects().clear();
     nodes.state(2, NodeStatus.State.VOTING, 1);
     reply(first, Code.GRANTED, 2);
-    assertThat(take(Effect.Send.class)).isEmpty();
-    assertThat(machine.pendingReleases()).isZero();
-  }
-
-  @Test
-  void lateGrantOfALease_whileItIsHandedOff_stays() {
-    submit(false);
-    Effect.Send acquire = sent();
-    reply(acquire, Code.GRANTED, 0, 1);
-    handOff(lease());
-    reply(acquire, Code.GRANTED, 2);
     assertThat(take(Effect.Send.class)).isEmpty();
     assertThat(machine.pendingReleases()).isZero();
   }

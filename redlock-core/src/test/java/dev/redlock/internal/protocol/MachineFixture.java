@@ -134,18 +134,6 @@ abstract class MachineFixture {
     }
   }
 
-  /** The caller that the lock is handed off to. */
-  Waiter next = new TestNodes.Caller(config, now, 0, false);
-
-  /** Another caller comes, and the holder releases too late for a local hand-off. */
-  final Effect.Send handOff(HeldLease l) {
-    next = submit(false);
-    machine.effects().clear();
-    now += 101 * MILLI;
-    release(l);
-    return sent(LockRequest.Acquire.class);
-  }
-
   /** Another process wants the lock, as the home node says: the next caller has to queue there. */
   final void othersWant() {
     release(acquire());

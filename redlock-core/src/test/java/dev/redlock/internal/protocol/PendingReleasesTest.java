@@ -39,22 +39,8 @@ class PendingReleasesTest {
     LockConfig config = LockConfig.of(TestNodes.options().nodeTimeout(timeout).build());
     LockRequest.Acquire request =
         LockRequest.Acquire.of(TestNodes.KEYS, id, 64, config.ttlMillis());
-    AcquireRound won = new AcquireRound(nodes, request, config, null, false, -1, now, now / MILLI);
+    AcquireRound won = new AcquireRound(nodes, request, config, false, -1, now, now / MILLI);
     return new HeldLease(new Grant(won, config), nodes, new TestNodes.Middle(), new ArrayList<>());
-  }
-
-  /** The lease is handed off by a round that these nodes have granted, and these not yet. */
-  private void handOff(long granted, long unanswered) {
-    LockConfig config = LockConfig.of(TestNodes.options().build());
-    AcquireRound won = nodes.round(config, now, TestNodes.reply(Code.GRANTED));
-    for (int i = 0; i < 3; i++) {
-      if ((unanswered & 1L << i) == 0) {
-        won.answered(i);
-        boolean grants = (granted & 1L << i) != 0;
-        won.record(i, TestNodes.reply(grants ? Code.GRANTED : Code.STALE), now);
-      }
-    }
-    releases.handedOff(lease("a", 100), won, now);
   }
 
   private Effect.Send sent() {
@@ -245,14 +231,6 @@ class PendingReleasesTest {
   }
 
   @Test
-  void handOff_leavesANodeThatHasNotRepliedTimeToTakeOver() {
-    handOff(0b001, 0b100);
-    assertThat(sent().mask()).as("n1 has refused").isEqualTo(0b010);
-    releases.onSuccessor("a", 2, true, now);
-    assertThat(releases.pending()).as("n2 has granted").isEqualTo(1);
-  }
-
-  @Test
   void pendingReleases_areCountedForEachNode() {
     releases.add(release("a"), 0b011, LIFE, now);
     assertThat(nodes.pending).startsWith(1, 1, 0);
@@ -295,47 +273,6 @@ class PendingReleasesTest {
     assertThat(nodes.pending).as("a caller waits for it").startsWith(1, 1, 1);
     releases.onTimer(now + 100 * MILLI);
     assertThat(nodes.pending).startsWith(0, 0, 0);
-  }
-
-  @Test
-  void successor_thatANodeRefuses_leavesThePredecessorToRelease() {
-    handOff(0b001, 0b110);
-    assertThat(effects).isEmpty();
-    releases.onSuccessor("another", 1, false, now);
-    releases.onSuccessor("a", 0, false, now);
-    assertThat(effects).as("n0 has taken over").isEmpty();
-    releases.onSuccessor("a", 1, false, now);
-    assertThat(sent().mask()).isEqualTo(0b010);
-    releases.onSuccessor("a", 2, true, now);
-    assertThat(nodes.pending).startsWith(0, 1, 0);
-    assertThat(releases.isEmpty()).isFalse();
-  }
-
-  @Test
-  void handOff_thatAllNodesGrantLate_leavesNothingToRelease() {
-    handOff(0b001, 0b110);
-    releases.onSuccessor("a", 1, true, now);
-    assertThat(releases.isEmpty()).isFalse();
-    releases.onSuccessor("a", 2, true, now);
-    assertThat(releases.isEmpty()).isTrue();
-    assertThat(effects).isEmpty();
-  }
-
-  /** Seed 1297 of WIDE: n1 had failed, and did not get its pause. */
-  @Test
-  void handOff_withoutAReplyInTime_releasesThePredecessorThere() {
-    handOff(0b001, 0b100);
-    Effect.Send send = sent();
-    NextWake wake = new NextWake(now);
-    releases.deadlines(wake);
-    assertThat(wake.delayNanos()).isEqualTo(100 * MILLI);
-    now += 100 * MILLI - 1;
-    releases.onTimer(now);
-    assertThat(effects).isEmpty();
-    reply(send, OVERLOADED, 1);
-    now++;
-    releases.onTimer(now);
-    assertThat(sent().mask()).isEqualTo(0b100);
   }
 
   @Test

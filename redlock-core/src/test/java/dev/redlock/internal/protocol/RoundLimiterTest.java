@@ -63,9 +63,8 @@ class RoundLimiterTest {
   }
 
   private AcquireRound begin() {
-    LockRequest.Acquire request =
-        new LockRequest.Acquire(KEYS, "id", 64, CONFIG.ttlMillis(), null, 0, null);
-    AcquireRound r = new AcquireRound(one, request, CONFIG, null, false, -1, now, now / MILLI);
+    LockRequest.Acquire request = new LockRequest.Acquire(KEYS, "id", 64, CONFIG.ttlMillis(), null);
+    AcquireRound r = new AcquireRound(one, request, CONFIG, false, -1, now, now / MILLI);
     limiter.began();
     return r;
   }

@@ -123,9 +123,8 @@ final class TestNodes implements Nodes {
 
   /** A round to all nodes, with these votes of these nodes. */
   AcquireRound round(LockConfig config, long now, NodeReply vote, int... voters) {
-    LockRequest.Acquire request =
-        new LockRequest.Acquire(KEYS, "id", 64, config.ttlMillis(), null, 0, null);
-    AcquireRound r = new AcquireRound(this, request, config, null, false, -1, now, now / MILLI);
+    LockRequest.Acquire request = new LockRequest.Acquire(KEYS, "id", 64, config.ttlMillis(), null);
+    AcquireRound r = new AcquireRound(this, request, config, false, -1, now, now / MILLI);
     for (int node : voters) {
       r.answered(node);
       r.onReply(node, vote, now, now / MILLI);

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.redlock.AcquireReport;
 import dev.redlock.AcquireVerdict;
-import dev.redlock.LeaseEnd;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeError;
@@ -306,20 +305,6 @@ class WaitersTest extends MachineFixture {
     machine.effects().clear();
     machine.cancel(head, now, now / MILLI);
     assertThat(sent().request()).isInstanceOf(LockRequest.Enqueue.class);
-  }
-
-  @Test
-  void handOffByARound_whenTooFewNodesVote_isRefusedAtOnce() {
-    HeldLease l = acquire();
-    submit(false);
-    machine.effects().clear();
-    now += 101 * MILLI;
-    disconnect(0, 1);
-    release(l);
-    assertThat(l.end()).isEqualTo(LeaseEnd.RELEASED);
-    assertThat(machine.waiting()).as("the next caller asks again later").isEqualTo(1);
-    LockRequest.Release release = (LockRequest.Release) sent().request();
-    assertThat(release.leaseId()).isEqualTo(l.id());
   }
 
   @Test

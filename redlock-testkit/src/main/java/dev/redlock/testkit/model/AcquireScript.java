@@ -68,18 +68,14 @@ final class AcquireScript {
     for (int i = 0; i < keys.size(); i++) {
       Slot s = call.read(keys.lockKey(i));
       String owner = s.owner;
-      boolean ofPredecessor = owner != null && owner.equals(r.previousLeaseId());
-      boolean anothers = owner != null && !owner.equals(r.leaseId()) && !ofPredecessor;
+      boolean anothers = owner != null && !owner.equals(r.leaseId());
       if (s.wrongType) {
         return s;
       }
       fence = Math.max(fence, s.fence);
       wanted |= s.wanted;
       unfenced |= s.fence == 0;
-      // The predecessor's key is written again with a time to live, even if it lost its own.
-      if (owner != null
-          && !ofPredecessor
-          && (ttlReads < Call.MAX_TTL_READS || (anothers && holder == null))) {
+      if (owner != null && (ttlReads < Call.MAX_TTL_READS || (anothers && holder == null))) {
         ttlReads++;
         if (s.isForeign()) {
           return s;
@@ -111,9 +107,6 @@ final class AcquireScript {
 
   /** Whether another process is the first of the queue, and has not let its turn pass. */
   private boolean isTurnOfAnother(LockRequest.@Nullable QueueEntry entry) {
-    if (entry == null && r.previousLeaseId() != null) {
-      return false;
-    }
     long arrival = entry == null || entry.arrivalMicros() > call.now() ? 0 : entry.arrivalMicros();
     return new TurnScript(keys, entry, arrival, call).leftMicros() >= 0;
   }
@@ -130,11 +123,6 @@ final class AcquireScript {
     boolean keepMarks = others == 0 && keys.size() > 1 && isQueuedForAName();
     for (int i = 0; i < keys.size(); i++) {
       Slot s = call.slot(keys.lockKey(i));
-      if (r.previousLeaseId() != null
-          && r.previousToken() > s.ended
-          && r.previousToken() < r.token()) {
-        s.ended = r.previousToken();
-      }
       if (isRepeat(s)) {
         continue;
       }

@@ -139,9 +139,7 @@ final class ScriptedWorld {
     private NodeReply acquire(LockRequest.Acquire acquire, long micros) {
       String key = acquire.keys().lockKey(0);
       String owner = owners.get(key);
-      if (owner != null
-          && !owner.equals(acquire.leaseId())
-          && !owner.equals(acquire.previousLeaseId())) {
+      if (owner != null && !owner.equals(acquire.leaseId())) {
         owners.remove(key, ELSEWHERE);
         return NodeReply.held(1, micros, 0, 30_000, "holder");
       }

@@ -125,9 +125,7 @@ class FencingTest {
   }
 
   @ParameterizedTest
-  @EnumSource(
-      value = Flaw.class,
-      names = {"ROLL_BACK_RAISES_ENDED", "HAND_OFF_ENDS_ITSELF"})
+  @EnumSource(value = Flaw.class, names = "ROLL_BACK_RAISES_ENDED")
   void oneNode_flawed_endsWhatIsNoLeaseOrStillOne(Flaw flaw) {
     find(oneNode(flaw), Check.ENDED_WAS_A_LEASE);
   }

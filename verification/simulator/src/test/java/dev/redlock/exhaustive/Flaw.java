@@ -18,8 +18,6 @@ enum Flaw {
   RELEASE_RAISES_NOTHING,
   /** A roll-back records its token as an ended lease. */
   ROLL_BACK_RAISES_ENDED,
-  /** A hand-off records the token of the successor as ended instead of the predecessor's. */
-  HAND_OFF_ENDS_ITSELF,
   /** An extension sets the key again although the lease, or a later one, has ended. */
   REPAIR_IGNORES_ENDED,
   /** The client adds the grants of the round before to those of this one; the last token counts. */

@@ -26,12 +26,8 @@ interface NodeRule {
     ROLL_BACK
   }
 
-  /**
-   * One request.
-   *
-   * @param previousId the predecessor of a hand-off, 0 for none
-   */
-  record Request(Kind kind, int id, int token, int previousId, int previousToken) {}
+  /** One request. */
+  record Request(Kind kind, int id, int token) {}
 
   /** The state afterwards, with {@link #GRANTED} if that was the reply. */
   int step(int state, Request request);

@@ -27,14 +27,10 @@ record PlainRule(Set<Flaw> flaws) implements NodeRule {
     int fence = NodeRule.fence(state);
     boolean ours = owner == r.id();
     int ended = NodeRule.ended(state);
-    if (r.previousId() != 0 && r.previousToken() < r.token()) {
-      int over = flaws.contains(Flaw.HAND_OFF_ENDS_ITSELF) ? r.token() : r.previousToken();
-      ended = Math.max(ended, over);
-    }
     if (ours && (fence == r.token() || flaws.contains(Flaw.REPEAT_IGNORES_TOKEN))) {
       return with(owner, fence, ended, NodeRule.before(state)) | GRANTED;
     }
-    if (owner != 0 && !ours && owner != r.previousId()) {
+    if (owner != 0 && !ours) {
       return state;
     }
     if (r.token() < fence || (r.token() == fence && !flaws.contains(Flaw.SAME_TOKEN_GRANTED))) {

@@ -98,31 +98,20 @@ final class RealRule implements NodeRule {
     String id = String.valueOf(r.id());
     long token = token(r.token());
     return switch (r.kind()) {
-      case ACQUIRE ->
-          new LockRequest.Acquire(
-              KEYS,
-              id,
-              token,
-              TTL_MILLIS,
-              r.previousId() == 0 ? null : String.valueOf(r.previousId()),
-              token(r.previousToken()),
-              null);
+      case ACQUIRE -> LockRequest.Acquire.of(KEYS, id, token, TTL_MILLIS);
       case EXTEND -> new LockRequest.Extend(KEYS, id, token, TTL_MILLIS);
       case RELEASE -> new LockRequest.Release(KEYS, id, token, true, 0, null);
       case ROLL_BACK -> new LockRequest.Release(KEYS, id, token, false, 0, null);
     };
   }
 
-  /** All requests of a search. A hand-off is from the previous attempt, to a higher token. */
+  /** All requests of a search. */
   private static List<Request> requests() {
     List<Request> all = new ArrayList<>();
     for (int id = 1; id <= TOP; id++) {
       for (int token = 1; token <= TOP; token++) {
         for (Kind kind : Kind.values()) {
-          all.add(new Request(kind, id, token, 0, 0));
-        }
-        for (int previousToken = 1; id > 1 && previousToken < token; previousToken++) {
-          all.add(new Request(Kind.ACQUIRE, id, token, id - 1, previousToken));
+          all.add(new Request(kind, id, token));
         }
       }
     }

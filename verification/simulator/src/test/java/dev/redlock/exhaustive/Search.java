@@ -45,9 +45,8 @@ final class Search {
 
   // How a second attempt began.
   private static final int AFRESH = 0;
-  private static final int HAND_OFF = 1;
-  private static final int NEXT_ROUND = 2;
-  private static final int WAYS = 3;
+  private static final int NEXT_ROUND = 1;
+  private static final int WAYS = 2;
 
   private static final int UNKNOWN = -1;
   private static final Kind[] KINDS = Kind.values();
@@ -196,11 +195,6 @@ final class Search {
     boolean above = tokens[a] > tokens[first]; // A client proposes a token above those it has seen.
     switch (stage(s, first)) {
       case ENDED, UNDONE -> reach(begin(s, a, AFRESH));
-      case HELD -> {
-        if (above) {
-          reach(withStage(begin(s, a, HAND_OFF), first, ENDED));
-        }
-      }
       case ASKING, DOOMED -> {
         if (above) {
           reach(nextRound(s, a, first));
@@ -294,8 +288,6 @@ final class Search {
       if (way == NEXT_ROUND) {
         next = withFreed(next, n, a - 1);
       }
-    } else if (granted && way == HAND_OFF) {
-      next = withFreed(next, n, a - 1);
     }
     if (then != stored || granted) {
       checkNode(s, n, a, stored, then, granted);
@@ -351,8 +343,7 @@ final class Search {
 
   private Request request(Kind kind, int a, int way) {
     int id = way == NEXT_ROUND ? a : a + 1;
-    boolean handsOff = kind == Kind.ACQUIRE && way == HAND_OFF;
-    return new Request(kind, id, tokens[a], handsOff ? a : 0, handsOff ? tokens[a - 1] : 0);
+    return new Request(kind, id, tokens[a]);
   }
 
   // Access to the number that is the state.
@@ -464,7 +455,7 @@ final class Search {
     StringBuilder text = new StringBuilder();
     for (int a = 0; a < attempts; a++) {
       text.append(STAGES[stage(s, a)])
-          .append(way(s, a) == HAND_OFF ? " (hand-off)" : way(s, a) == NEXT_ROUND ? " (round)" : "")
+          .append(way(s, a) == NEXT_ROUND ? " (round)" : "")
           .append(' ');
     }
     for (int n = 0; n < scope.nodes(); n++) {

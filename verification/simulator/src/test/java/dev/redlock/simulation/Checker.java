@@ -31,9 +31,9 @@ import java.util.Map;
  *   <li><b>deadline, end</b>: A lease is never valid longer than its first request allows. It ends
  *       once, at its deadline at the latest.
  *   <li><b>tokens, fence, ended</b>: Tokens are distinct and rise from lease to lease. A fence
- *       never falls, and "ended" rises with releases and hand-offs only.
- *   <li><b>extend, hand-off, release</b>: Only a valid lease is extended. A hand-off has a valid
- *       predecessor that ends first. A roll-back never claims to be a release.
+ *       never falls, and "ended" rises with releases only.
+ *   <li><b>extend, release</b>: Only a valid lease is extended. A roll-back never claims to be a
+ *       release.
  *   <li><b>ttl, clean-up, idle, leftover</b>: Each key expires. What an attempt left is released,
  *       and at the end no key remains.
  *   <li><b>queue, starvation, order</b>: Callers are served in order, in fair mode those of all
@@ -108,7 +108,6 @@ final class Checker {
     long sentMask;
     long extendedMask;
     long releasedMask;
-    long followedMask;
     long maxToken;
     long deadlineMono;
     long writtenUntilMono = Long.MIN_VALUE;
@@ -127,7 +126,6 @@ final class Checker {
     /** When it was first seen to wait no longer; 0 if it never waited. */
     long turnMono;
 
-    Id follows;
     HeldLease held;
     LeaseEnd end;
     long grantedTrue;
@@ -232,15 +230,7 @@ final class Checker {
     id.sentMask |= bit;
     id.releasedMask &= ~bit;
     id.writtenUntilMono = Math.max(id.writtenUntilMono, mono + a.ttlNanos);
-    world.trace.asks(r.leaseId(), r.token(), r.previousLeaseId(), stillValid(lock, r));
-    if (r.previousLeaseId() != null) {
-      Id before = lock.client.ids.get(r.previousLeaseId());
-      require(before != null && before.held != null, "hand-off", "the predecessor was not a lease");
-      requireSilenced(before, "hand-off");
-      require(
-          r.previousToken() == before.maxToken, "hand-off", "with another token: " + id.leaseId);
-      id.follows = before;
-    }
+    world.trace.asks(r.leaseId(), r.token());
   }
 
   private void onSend(SimLock lock, Exchange exchange, LockRequest.Extend r, int node) {
@@ -280,26 +270,16 @@ final class Checker {
     id.releasedMask |= 1L << node;
     if (id.held != null) {
       require(r.token() == id.maxToken, "release", "with another token: " + id.leaseId);
-      requireSilenced(id, "release");
+      require(
+          id.lock.client.remaining(id.held) == 0,
+          "release",
+          "sent while the lease still says it is valid: " + id.leaseId);
       require(r.ended(), "release", "a lease is rolled back, not released: " + id.leaseId);
     } else {
       require(!r.ended(), "release", "a roll-back claims that a lease ended: " + id.leaseId);
       id.rolledBack = true;
       world.trace.undone(id.leaseId);
     }
-  }
-
-  /** Whether the predecessor that the request names is still valid. */
-  private static boolean stillValid(SimLock lock, LockRequest.Acquire r) {
-    Id before = lock.client.ids.get(r.previousLeaseId());
-    return before != null && before.held != null && before.lock.client.remaining(before.held) > 0;
-  }
-
-  private static void requireSilenced(Id id, String rule) {
-    require(
-        id.lock.client.remaining(id.held) == 0,
-        rule,
-        "sent while the lease still says it is valid: " + id.leaseId);
   }
 
   // What happens at a node.
@@ -347,11 +327,6 @@ final class Checker {
       String mine = id(request);
       boolean others =
           owner[i] != null && !owner[i].equals(mine) && !(request instanceof LockRequest.Break);
-      if (others
-          && request instanceof LockRequest.Acquire a
-          && owner[i].equals(a.previousLeaseId())) {
-        others = false;
-      }
       if (others) {
         require(
             owner[i].equals(now) && until == expires[i],
@@ -411,9 +386,8 @@ final class Checker {
             repeat || a.token() > fence[i], "fence", "the granted token is not above the fence");
         require(f == a.token(), "fence", "the fence is not the granted token");
         require(a.leaseId().equals(model.owner(key, clock)), "grant", "the node stored nothing");
-        require(repeat || e >= a.previousToken(), "ended", "not raised by a hand-off");
       }
-      require(e <= Math.max(ended[i], a.previousToken()), "ended", "raised by an acquire");
+      require(e <= ended[i], "ended", "raised by an acquire");
     } else if (request instanceof LockRequest.Release r) {
       boolean storable = r.token() <= clock + 2_000_000;
       require(!storable || f >= r.token(), "fence", "not raised by a release");
@@ -512,9 +486,6 @@ final class Checker {
       Asked a = id.acquire(r.token());
       a.yes |= 1L << node;
       a.connection[node] = reply.connection();
-      if (id.follows != null) {
-        id.follows.followedMask |= 1L << node;
-      }
     } else if (request instanceof LockRequest.Extend r
         && (reply.code() == Code.EXTENDED || reply.code() == Code.REPAIRED)) {
       Id id = lock.client.ids.get(r.leaseId());
@@ -589,10 +560,6 @@ final class Checker {
     id.cost.onGrant();
     waits.onGrant();
     world.trace.wins(id.leaseId, lease.token());
-    if (id.follows != null) {
-      world.coverage.count("hand-off", "by a round");
-      requireFewHandOffs(id, id.follows.held.config(), id.follows.handOffsInRow + 1);
-    }
     id.grantedTrue = world.now;
     id.deadlineMono = lease.validity().deadlineNanos();
     requireDeadline(id, a);
@@ -613,7 +580,7 @@ final class Checker {
         lease.validity().deadlineNanos() == id.deadlineMono,
         "deadline",
         id.leaseId + " has another validity after a local hand-off");
-    requireSilenced(id, "hand-off");
+    require(id.lock.client.remaining(id.held) == 0, "hand-off", "still valid: " + id.leaseId);
     Asked a = id.acquire(id.maxToken);
     requireQuorum(id.lock, id, a, mono, false);
     requireYoung(id, a, mono);
@@ -819,10 +786,8 @@ final class Checker {
     drawHold(id);
     long late = mono - lease.validity().deadlineNanos();
     boolean asleep = wasAsleep(lock, lease.validity().deadlineNanos());
-    // While a hand-off by a round is in progress, the timer of the round may report both ends.
-    boolean released = how.byHolder() && late <= scenario.timerLateNanos;
     require(
-        late <= lock.client.endLateNanos() || asleep || released,
+        late <= lock.client.endLateNanos() || asleep,
         "end",
         lease.id() + " ended " + late + " ns after its deadline");
     require(lock.client.remaining(lease) == 0, "end", "valid after its end: " + lease.id());
@@ -868,21 +833,18 @@ final class Checker {
       pending &= ~no;
     }
     pending &= ~refused(id) & ~shut(lock.client);
-    boolean handedOff = id.end == LeaseEnd.HANDED_OFF;
-    pending &= handedOff ? ~id.followedMask : -1;
     boolean waits = id.end == LeaseEnd.EXPIRED && lock.client.extensions().underWay() > 0;
     if (waits || id.waits) {
       id.waits = waits;
       id.turnMono = mono; // That it may begin is an event of its own, which comes later.
     }
-    if (handedOff || id.turnMono != 0) {
-      long since = handedOff ? id.overMono : id.turnMono;
+    if (id.turnMono != 0) {
       long patience =
           scenario.config.nodeTimeoutNanos()
               + scenario.timerLateNanos
               + lock.client.afterPauseNanos()
               + Scenario.MS;
-      if (mono - since <= patience || lock.client.resumedMono() - since > 0) {
+      if (mono - id.turnMono <= patience || lock.client.resumedMono() - id.turnMono > 0) {
         return pending == 0;
       }
     }

@@ -54,7 +54,6 @@ class CoverageTest {
       fault: STALL = 9
       fault: WALL_STEP = 10
       flush: before the probe was through = 4
-      hand-off: by a round = 532
       hand-off: local = 4913
       hand-off: the last token of a grant = 47
       hint: HANDED_OFF = 5445

@@ -30,9 +30,6 @@ final class Describe {
         + r.leaseId()
         + " "
         + token(r.token())
-        + (r.previousLeaseId() == null
-            ? ""
-            : " after " + r.previousLeaseId() + " " + token(r.previousToken()))
         + (r.queueEntry() == null ? "" : " queued")
         + " ttl "
         + r.ttlMillis()
@@ -40,10 +37,7 @@ final class Describe {
   }
 
   private static String enqueue(LockRequest.Enqueue r) {
-    return "enqueue "
-        + r.entry().process()
-        + (r.afterToken() == 0 ? "" : " after " + token(r.afterToken()))
-        + " ";
+    return "enqueue " + r.entry().process() + " ";
   }
 
   private static String extend(LockRequest.Extend r) {

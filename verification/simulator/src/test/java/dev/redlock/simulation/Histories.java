@@ -22,7 +22,6 @@ final class Histories {
           ExtendHistoriesTest.class,
           RestartHistoriesTest.class,
           ReleaseHistoriesTest.class,
-          HandOffHistoriesTest.class,
           QueueHistoriesTest.class,
           LocalHandOffHistoriesTest.class,
           ErringHistoriesTest.class,

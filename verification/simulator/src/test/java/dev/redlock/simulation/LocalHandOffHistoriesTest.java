@@ -9,7 +9,7 @@ import dev.redlock.spi.LockRequest;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
-/** Local hand-offs, and hand-offs that need a round. See {@link Histories}. */
+/** Hand-offs, and releases that the round of the next caller follows. See {@link Histories}. */
 class LocalHandOffHistoriesTest {
   /** A lease of one second with automatic extension, as a local hand-off requires. */
   private static LockOptions.Builder options() {
@@ -126,8 +126,6 @@ class LocalHandOffHistoriesTest {
                 "another",
                 p.fence(1) + HeldLease.TOKENS_PER_GRANT,
                 1000,
-                null,
-                0,
                 null),
             99,
             99,

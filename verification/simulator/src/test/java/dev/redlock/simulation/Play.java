@@ -109,7 +109,7 @@ final class Play {
 
   /** Executes an acquire on one node. */
   static NodeReply acquire(NodeModel m, String id, long token, long now) {
-    return m.execute(new LockRequest.Acquire(A, id, token, 1000, null, 0, null), 1, 1, now);
+    return m.execute(new LockRequest.Acquire(A, id, token, 1000, null), 1, 1, now);
   }
 
   static void require(boolean holds, String what) {

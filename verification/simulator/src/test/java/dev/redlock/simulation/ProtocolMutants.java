@@ -129,7 +129,7 @@ final class ProtocolMutants {
         "a node grants although another lease holds the key",
         node(
             "AcquireScript",
-            "boolean anothers = owner != null && !owner.equals(r.leaseId()) && !ofPredecessor;",
+            "boolean anothers = owner != null && !owner.equals(r.leaseId());",
             "boolean anothers = owner != null && owner.isEmpty();"));
     mutant(
         "I",
@@ -138,14 +138,6 @@ final class ProtocolMutants {
             "ExtendScript",
             "if (s.owner != null || s.ended >= r.token()) {",
             "if (s.ended >= r.token()) {"));
-    mutant(
-        "X",
-        "a hand-off that finds its own key on the node does not end the predecessor",
-        node(
-            "AcquireScript",
-            "if (r.previousLeaseId() != null\n          && r.previousToken() > s.ended",
-            "if (r.previousLeaseId() != null && !isRepeat(s)\n"
-                + "          && r.previousToken() > s.ended"));
     mutant(
         "X",
         "an extension prolongs a key that the minimum hold has kept",
@@ -299,18 +291,6 @@ final class ProtocolMutants {
             "wake.at(validity().deadlineNanos() + 3_000_000);"));
     mutant(
         "I",
-        "the lock is handed off to a cancelled waiter",
-        protocol(
-            "Waiters",
-            "    if (head) {\n      headLeft(w, now);\n    }\n    leaveQueues(now);",
-            "    if (head && !(wait.round() != null && wait.round().predecessor != null))"
-                + " {\n      headLeft(w, now);\n    }\n    leaveQueues(now);"));
-    mutant(
-        "I",
-        "a hand-off leaves the predecessor's key on nodes that did not grant",
-        protocol("PendingReleases", "grant.written() & ~won.grantedMask();", "0L;"));
-    mutant(
-        "I",
         "the lease is still valid when its release is sent",
         protocol("HeldLease", "    releaseAsked = true;", "    releaseAsked = false;"));
     mutant(
@@ -382,10 +362,6 @@ final class ProtocolMutants {
             "AcquireRound",
             "boolean tooOld = validity.elapsed(nowNanos, nowWallMillis) > timeoutNanos;",
             "boolean tooOld = nowNanos - sentNanos() > timeoutNanos;"));
-    mutant(
-        "X",
-        "a hand-off does not raise `ended` for the predecessor",
-        node("AcquireScript", "        s.ended = r.previousToken();", "        s.wanted = false;"));
     mutant(
         "X",
         "nodes without the grant are not repaired",
@@ -471,10 +447,6 @@ final class ProtocolMutants {
         "X",
         "waiters that are woken in vain wake each other without end",
         protocol("Wait", "turnsInVain += r.atTurn ? 1 : 0;", ""));
-    mutant(
-        "X",
-        "the home node takes the lock for held for ever, once a process was admitted in vain",
-        protocol("Wait", "return state.whom() == Whom.DOUBTED_HOME ?", "return isHomeWrong() ?"));
     mutant(
         "X",
         "a grant forgets that processes are queued",

@@ -65,7 +65,7 @@ class ShellTest {
   @Test
   void smallWorlds_keepEveryPromiseAndTheDigest() throws InterruptedException {
     Simulator.Tally tally = holdInSmallWorlds(Scenario.Setting.SHELL_NORMAL);
-    assertThat(Long.toHexString(tally.digests.sum())).isEqualTo("31a389ff6cf4a842");
+    assertThat(Long.toHexString(tally.digests.sum())).isEqualTo("49c019cf65ed7c66");
   }
 
   @Test

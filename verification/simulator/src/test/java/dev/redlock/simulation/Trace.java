@@ -88,18 +88,15 @@ final class Trace {
     readTrue = trueNanos;
   }
 
-  /**
-   * One request of a round is sent. The first one begins the round. The client reports the end of a
-   * predecessor only when the round is over. But the predecessor must not be valid any more.
-   */
-  void asks(String leaseId, long token, String previousLeaseId, boolean previousIsValid) {
+  /** One request of a round is sent. The first one begins the round. */
+  void asks(String leaseId, long token) {
     if (!open) {
       return;
     }
     Long before = tokens.put(leaseId, token);
     if (before == null) {
       grants.put(leaseId, grants.size() + 1);
-      add(world.now, "ask", leaseId, 0, token, grant(previousLeaseId), previousIsValid ? 1 : 0);
+      add(world.now, "ask", leaseId, 0, token, 0, 0);
     } else if (before != token) {
       add(world.now, "again", leaseId, 0, token, 0, 0);
     }

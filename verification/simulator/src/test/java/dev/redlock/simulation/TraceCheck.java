@@ -27,7 +27,7 @@ class TraceCheck {
   private static final Path SAMPLES = Path.of("src/test/traces");
   private static final int SEEDS = Integer.getInteger("redlock.traceSeeds", 20);
 
-  /** A history of one name: local hand-off, release, hand-off by a round, extension. */
+  /** A history of one name: local hand-off, releases, extension. */
   private static final List<String> WORLD =
       List.of(
           "trace HandOff world nodes=3 quorum=2 validity=1000 keyLife=1010 voteAge=100",
@@ -43,7 +43,10 @@ class TraceCheck {
           "31 grants g=2 n=1 t=128 x=0 y=0",
           "31 grants g=2 n=2 t=128 x=0 y=0",
           "32 win g=2 n=0 t=128 x=0 y=0",
-          "40 ask g=3 n=0 t=192 x=2 y=0",
+          "33 end g=2 n=0 t=0 x=0 y=0",
+          "34 frees g=2 n=1 t=0 x=1 y=0",
+          "34 frees g=2 n=2 t=0 x=1 y=0",
+          "40 ask g=3 n=0 t=192 x=0 y=0",
           "41 grants g=3 n=1 t=192 x=0 y=0",
           "41 grants g=3 n=2 t=192 x=0 y=0",
           "42 win g=3 n=0 t=192 x=0 y=0",
@@ -139,9 +142,8 @@ class TraceCheck {
     "7, 21 frees g=1 n=1 t=0 x=0 y=0, 7", // a lease is rolled back
     "8, 21 frees g=1 n=1 t=0 x=1 y=0, 11", // granted beside a key of another lease
     "10, 31 grants g=2 n=1 t=64 x=0 y=0, 10", // the token goes back
-    "13, 40 ask g=3 n=0 t=192 x=2 y=1, 13", // the predecessor is still valid
-    "13, 40 ask g=3 n=0 t=192 x=0 y=0, 14", // granted during a valid lease
-    "19, 51 extend g=3 n=0 t=0 x=0 y=0, 20" // extended without a quorum
+    "13, 34 frees g=2 n=1 t=0 x=1 y=0, 13", // released before its end
+    "22, 51 extend g=3 n=0 t=0 x=0 y=0, 23" // extended without a quorum
   })
   void world_withOneWrongEvent_isRefusedAtThatEvent(int index, String event, int refused)
       throws Exception {
@@ -150,7 +152,7 @@ class TraceCheck {
     assertThat(check(lines).refused)
         .singleElement()
         .asString()
-        .contains("event " + refused + " of 21 is not possible");
+        .contains("event " + refused + " of 24 is not possible");
   }
 
   @Test

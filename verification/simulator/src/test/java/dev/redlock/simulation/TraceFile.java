@@ -113,7 +113,6 @@ final class TraceFile {
           VoteAge = %d
           PerGrant = %d
           TopToken = %d
-          Rounds = TRUE
           Extensions = TRUE
           Breaks = TRUE
           Flaw = "none"

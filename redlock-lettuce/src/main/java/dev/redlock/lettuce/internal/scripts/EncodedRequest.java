@@ -167,14 +167,10 @@ public final class EncodedRequest {
   }
 
   private void acquire(RespWriter out, LockRequest.Acquire acquire) {
-    String previous = acquire.previousLeaseId();
     LockRequest.QueueEntry entry = acquire.queueEntry();
     boolean ownQueue = request.keys().size() > 1;
     keys(out).word(acquire.leaseId()).word(acquire.token());
     out.word(acquire.ttlMillis()).word(fenceLifeMillis);
-    if (previous != null || entry != null || ownQueue) {
-      out.word(previous == null ? "" : previous).word(acquire.previousToken());
-    }
     if (entry != null || ownQueue) {
       out.word(queueKey());
     }
@@ -200,7 +196,7 @@ public final class EncodedRequest {
       out.word(keys.lockKeyBytes(i));
     }
     entry(out, enqueue.entry());
-    out.word(enqueue.afterToken()).word(fenceLifeMillis).word(queueKey());
+    out.word(fenceLifeMillis).word(queueKey());
     pairs(out.word(enqueue.entry().lifeMillis()));
   }
 

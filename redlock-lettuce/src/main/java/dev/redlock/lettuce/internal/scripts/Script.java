@@ -18,14 +18,14 @@ import org.jspecify.annotations.Nullable;
  * ScriptTest} says what to write here when a file has changed.
  */
 public enum Script {
-  ACQUIRE(1, "2c4d0b1b2a82a97b381d4d4868a4e7c17b6da4b2"),
+  ACQUIRE(1, "b911778511a6a6ed61c9c9060072b5d04558659f"),
   EXTEND(2, "7d30ad80e5f503daa5347056450d912b693220eb"),
   RELEASE(4, "3057ae935b2b6c1dbcbeedc54e5353908d41acf1"),
   BREAK(8, "44057b619d25fece65afa2e988a55bce7642ae0d"),
   INSPECT(16, "5733c0ff729cc7bbfe4a40a42036b9cc0b42efd6"),
   /** Reads or writes the node's marker; always sent as text, never as a hash. */
   MARKER(32),
-  ENQUEUE(64, "a0c6972aa3ae453621f572929662a3a1bb77dfcb"),
+  ENQUEUE(64, "d85234a0db6717c5a20ff6e2058ba9fb7512ab0e"),
   /** Lists locks; always sent as text. */
   LIST(128),
   /** One step on the lock key of one name, while its slot of a cluster moves; sent as text. */

@@ -2,8 +2,7 @@
 --
 -- KEYS  lock key and fence key of each name, in turn
 -- ARGV  lease id, token, lease time, life of the fence key (both in ms)
---       [, previous lease id or '', its token
---       [, queue key, process, arrival in us or 0, patience in us
+--       [, queue key [, process, arrival in us or 0, patience in us
 --       [, '1' if the process has its turn at its home node]]]
 --
 -- The token must be above every granted token, and within 2 s of this node's clock. A node that lost its keys does not
@@ -39,10 +38,8 @@ if inWindow and not ARGV[5] and not KEYS[3] and redis.call('SET', KEYS[1], id, '
 end
 
 local last = #KEYS
-local previous = ARGV[5] ~= '' and ARGV[5] or nil
 local fence, remaining, holder, asked, stale, wanted = 0, -1, nil, 0, false, false
-local repeated, unmarked, unfenced, ended, raised, further = nil, nil, false, {}, nil, {}
-local endedNow = previous and tonumber(ARGV[6])
+local repeated, unmarked, unfenced, ended, further = nil, nil, false, {}, {}
 
 -- The script uses few commands that read: before 7.2 each of them makes the server remember all KEYS for its
 -- invalidations. With one such command per name the cost would grow with the square of the number of names.
@@ -78,17 +75,10 @@ for i = 1, last, 2 do
   if known > fence then
     fence = known
   end
-  -- The predecessor has ended, so its extend must not write the key again. This holds too if an extend of this lease
-  -- overtook this request and has already stored the key. 'ended' is never raised to the token of this lease itself.
   ended[i] = before
-  if endedNow and endedNow < proposed and tonumber(before) < endedNow then
-    raised = raised or {}
-    raised[i] = true
-    ended[i] = ARGV[6]
-  end
   -- PTTL is a command that reads (see above). The script calls it for ten keys, and for further keys only until it
   -- has found a holder.
-  if owner and owner ~= previous and (asked < 10 or (owner ~= id and not holder)) then
+  if owner and (asked < 10 or (owner ~= id and not holder)) then
     asked = asked + 1
     local left = redis.call('PTTL', KEYS[i])
     if left == -1 then
@@ -118,27 +108,23 @@ end
 
 -- The lock is free for this lease, but others want it: the first of the queue has its turn, see turn. Without this rule
 -- a dead process would block the lock if only single tries follow. A process without a place in the queue has a
--- patience of 400 ms. A process that is silent for so long is not just slow, so all others are woken then. A
--- hand-off comes before the queue, unless it has a queue entry, as in fair mode.
+-- patience of 400 ms. A process that is silent for so long is not just slow, so all others are woken then.
 -- A node that lost its fence key lost the mark too, but processes enter the queue there again. Beside a fence without
 -- the mark there is no queue: the nodes that are not the home node do not look for one.
 -- If this process has set the mark, by entering the queue of this node, the mark says nothing about other processes.
-local process, others, left = ARGV[8], 0, false
-local queue = ARGV[7] or (KEYS[1] .. ':1:queue')
+local process, others, left = ARGV[6], 0, false
+local queue = ARGV[5] or (KEYS[1] .. ':1:queue')
 if code == 1 and (wanted or (process and unfenced)) then
   local size = redis.pcall('ZCARD', queue)
   if type(size) == 'number' and size > 0 then
-    local turnLeft, removed
-    if process or not previous then
-      local arrival, patience = tonumber(ARGV[9] or '0'), tonumber(ARGV[10] or '400000')
-      -- This clock was set back; see enqueue.
-      if arrival > now then
-        arrival = 0
-      end
-      turnLeft, removed =
-        turnOfAnother(queue, KEYS[1], process, arrival, patience, process and 4 or 1000, ARGV[11] == '1')
-      size = size - removed
+    local arrival, patience = tonumber(ARGV[7] or '0'), tonumber(ARGV[8] or '400000')
+    -- This clock was set back; see enqueue.
+    if arrival > now then
+      arrival = 0
     end
+    local turnLeft, removed =
+      turnOfAnother(queue, KEYS[1], process, arrival, patience, process and 4 or 1000, ARGV[9] == '1')
+    size = size - removed
     if turnLeft then
       return {3, now, fence, 0, process and redis.call('ZRANK', queue, process) or size}
     end
@@ -192,9 +178,6 @@ for i = 1, last, 2 do
     redis.call('SET', KEYS[i], id, 'PX', ARGV[3])
     redis.call('SET', KEYS[i + 1], token .. ':' .. ended[i] .. ':' .. want .. (further[i] or ''), 'PX', fenceLife)
     written[#written + 1] = KEYS[i]
-  elseif raised and raised[i] then
-    local kept = (marked and '1' or '0') .. further[i]
-    redis.call('SET', KEYS[i + 1], token .. ':' .. ended[i] .. ':' .. kept, 'KEEPTTL')
   end
 end
 -- The writes above removed this connection's tracking entries. This read adds them again, so that the node sends

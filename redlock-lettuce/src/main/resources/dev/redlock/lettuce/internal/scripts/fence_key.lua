@@ -4,8 +4,7 @@
 -- key second. So the fence refuses the second step of a late grant, or the release undoes the grant.
 --
 -- KEYS  fence key
--- ARGV  'raise', token, life of the fence key in ms, token of a predecessor that has ended or 0, '1' if the lock key
---       had the lease id before this request
+-- ARGV  'raise', token, life of the fence key in ms, '1' if the lock key had the lease id before this request
 --       or 'extend', token, life of the fence key in ms
 --       or 'release', token, life of the fence key in ms, '1' for a lease or '0' for a roll-back
 --       or 'break', token, life of the fence key in ms
@@ -32,12 +31,9 @@ local storable = proposed and proposed <= now + 2000000
 local code = 9
 
 if step == 'raise' then
-  if ARGV[5] ~= '1' or known ~= proposed then
+  if ARGV[4] ~= '1' or known ~= proposed then
     if proposed <= known or not storable or proposed < now - 2000000 then
       return {4, now, known}
-    end
-    if tonumber(ARGV[4]) > tonumber(ended) and tonumber(ARGV[4]) < proposed then
-      ended = ARGV[4]
     end
     redis.call('SET', KEYS[1], token .. ':' .. ended .. rest, 'PX', life)
   end

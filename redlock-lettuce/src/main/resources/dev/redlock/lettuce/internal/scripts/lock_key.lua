@@ -5,7 +5,7 @@
 -- master at any time, and a missing key belongs to the target. These two scripts declare one key and touch no other.
 --
 -- KEYS  lock key
--- ARGV  'take', lease id, lease time in ms, previous lease id or ''
+-- ARGV  'take', lease id, lease time in ms
 --       or 'extend', lease id, lease time in ms
 --       or 'release', lease id, how long the key may still live in ms (0: delete)
 --       or 'break'
@@ -27,7 +27,7 @@ if owner and owner ~= id then
 end
 
 if step == 'take' then
-  if not owner or owner == ARGV[4] then
+  if not owner then
     redis.call('SET', KEYS[1], id, 'PX', ARGV[3])
     -- The write removed the tracking entry; see acquire.
     redis.call('EXISTS', KEYS[1])

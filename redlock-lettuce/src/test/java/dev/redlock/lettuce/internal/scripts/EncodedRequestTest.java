@@ -60,15 +60,6 @@ class EncodedRequestTest {
   }
 
   @Test
-  void acquire_handOff_addsThePredecessor() {
-    assertThat(
-            words(
-                LockRequest.Acquire.of(ONE, "id", 12, 30_000).successorOf("old", 11),
-                Script.ACQUIRE))
-        .endsWith("id", "12", "30000", "120000", "old", "11");
-  }
-
-  @Test
   void acquire_withQueueEntry_addsKeyAndEntry() {
     LockRequest.QueueEntry entry = new LockRequest.QueueEntry("p\u00e9", 7, 5_000);
     assertThat(
@@ -83,8 +74,6 @@ class EncodedRequestTest {
             "12",
             "30000",
             "120000",
-            "",
-            "0",
             "redlock:{a}:1:queue",
             "p\u00e9",
             "7",
@@ -94,7 +83,7 @@ class EncodedRequestTest {
   @Test
   void enqueue_declaresTheTurnKeys_andWithSeveralNamesTheLockKeysToo() {
     LockRequest.QueueEntry entry = new LockRequest.QueueEntry("p", 7, 5_000);
-    assertThat(words(new LockRequest.Enqueue(ONE, entry, 11), Script.ENQUEUE))
+    assertThat(words(new LockRequest.Enqueue(ONE, entry), Script.ENQUEUE))
         .containsExactly(
             "2",
             "redlock:{a}:1:wake:p",
@@ -102,13 +91,12 @@ class EncodedRequestTest {
             "p",
             "7",
             "5000",
-            "11",
             "120000",
             "redlock:{a}:1:queue",
             "60000",
             "redlock:{a}",
             "redlock:{a}:fence");
-    assertThat(words(new LockRequest.Enqueue(TWO, entry, 0), Script.ENQUEUE))
+    assertThat(words(new LockRequest.Enqueue(TWO, entry), Script.ENQUEUE))
         .containsExactly(
             "4",
             TWO.wakeKey("p"),
@@ -118,7 +106,6 @@ class EncodedRequestTest {
             "p",
             "7",
             "5000",
-            "0",
             "120000",
             TWO.queueKey(),
             "60000",
@@ -131,7 +118,7 @@ class EncodedRequestTest {
   @Test
   void severalNames_haveAQueueOfTheirOwn_whichAcquireAndReleaseName() {
     assertThat(words(LockRequest.Acquire.of(TWO, "id", 12, 30_000), Script.ACQUIRE))
-        .endsWith("id", "12", "30000", "120000", "", "0", TWO.queueKey());
+        .endsWith("id", "12", "30000", "120000", TWO.queueKey());
     assertThat(words(LockRequest.Release.of(TWO, "id", 12), Script.RELEASE))
         .endsWith("id", "12", "120000", "1", "0", "", "", TWO.queueKey());
   }

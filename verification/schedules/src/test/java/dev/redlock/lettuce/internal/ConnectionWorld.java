@@ -288,7 +288,7 @@ public final class ConnectionWorld {
     LockKeys keys = LockKeys.of("redlock", List.of("name" + Math.floorMod(leaseId.hashCode(), 3)));
     LockRequest request =
         switch (kind) {
-          case "acquire" -> new LockRequest.Acquire(keys, leaseId, number, 5_000, null, 0, null);
+          case "acquire" -> new LockRequest.Acquire(keys, leaseId, number, 5_000, null);
           case "extend" -> new LockRequest.Extend(keys, leaseId, number, 5_000);
           default -> new LockRequest.Release(keys, leaseId, number, true, 0, null);
         };
