@@ -256,7 +256,7 @@ class ModelEqualsScriptsIT {
       } else if (step <= PROCESSES.length) {
         String member = keys.member(PROCESSES[step - 1]);
         return new LockRequest.Enqueue(
-            keys, new LockRequest.QueueEntry(member, 0, 5_000, 60_000, false));
+            keys, new LockRequest.QueueEntry(member, 0, 5_000, 60_000, false), 0);
       }
       return new LockRequest.Release(keys, ids[0], lastToken, true, 0, null);
     }
@@ -289,7 +289,8 @@ class ModelEqualsScriptsIT {
       long token = token(now);
       int kind = random.nextInt(100);
       if (kind < 20) {
-        return new LockRequest.Enqueue(keys, entry(keys, now));
+        long after = random.nextInt(5) == 0 ? lastToken + random.nextInt(3) - 1 : 0;
+        return new LockRequest.Enqueue(keys, entry(keys, now), after);
       } else if (kind < 56) {
         LockRequest.QueueEntry queueEntry = random.nextInt(5) < 2 ? entry(keys, now) : null;
         return new LockRequest.Acquire(keys, id, token, ttl(), queueEntry);
@@ -521,7 +522,7 @@ class ModelEqualsScriptsIT {
             + " leave "
             + r.leaveQueue();
       } else if (request instanceof LockRequest.Enqueue r) {
-        return "enqueue " + r.keys() + " " + r.entry();
+        return "enqueue " + r.keys() + " " + r.entry() + " after " + r.afterToken();
       } else if (request instanceof LockRequest.Break r) {
         return "break " + r.keys() + " " + r.token();
       }

@@ -122,8 +122,12 @@ public sealed interface LockRequest {
    * {@link NodeReply.Code#HELD}. After these two replies it sends an invalidation of the {@link
    * LockKeys#wakeKey wake key} when the turn of this process begins, and of the {@link
    * LockKeys#watchKey watch key} when the turn of the process before it begins.
+   *
+   * @param afterToken the lock counts as held until the node knows that a lease with this token or
+   *     a higher one has ended, even if the node stores no lease; 0 if the stored lease alone
+   *     decides
    */
-  record Enqueue(LockKeys keys, QueueEntry entry) implements LockRequest {
+  record Enqueue(LockKeys keys, QueueEntry entry, long afterToken) implements LockRequest {
     public Enqueue {
       requireNonNull(keys, "keys");
       requireNonNull(entry, "entry");
@@ -136,7 +140,7 @@ public sealed interface LockRequest {
 
     @Override
     public Enqueue withKeys(LockKeys keys) {
-      return new Enqueue(keys, entry);
+      return new Enqueue(keys, entry, afterToken);
     }
   }
 

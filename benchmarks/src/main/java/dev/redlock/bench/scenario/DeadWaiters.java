@@ -287,7 +287,7 @@ final class DeadWaiters {
                 false);
         nodes.forEach(
             node ->
-                node.send(new LockRequest.Enqueue(keys, entry), reply -> replies.countDown()));
+                node.send(new LockRequest.Enqueue(keys, entry, 0), reply -> replies.countDown()));
       }
       if (!replies.await(30, TimeUnit.SECONDS)) {
         throw new IllegalStateException(replies.getCount() + " places were not confirmed");

@@ -161,16 +161,6 @@ public final class FloorClient implements LockClient {
 
   @Override
   public CompletableFuture<Held> acquireAsync(String name) {
-    return round(name, null);
-  }
-
-  /** Hands the lock off in one round, as the library does between callers of one process. */
-  public CompletableFuture<Held> handOver(Held held) {
-    HeldLock before = (HeldLock) held;
-    return round(before.name, before);
-  }
-
-  private CompletableFuture<Held> round(String name, @Nullable HeldLock before) {
     long now = System.currentTimeMillis() * 1000;
     byte[] token =
         Long.toString(lastToken.updateAndGet(last -> Math.max(last + 1, now))).getBytes(US_ASCII);
@@ -181,9 +171,6 @@ public final class FloorClient implements LockClient {
       case OUR_SCRIPTS -> {
         CommandArgs<byte[], byte[]> args =
             begin(Script.ACQUIRE.sha(), name).add(id).add(token).add(TTL).add(FENCE_LIFE);
-        if (before != null) {
-          args.add(before.id).add(before.token);
-        }
         evaluate(args, round);
       }
       case SET_AND_COUNT ->
@@ -201,6 +188,13 @@ public final class FloorClient implements LockClient {
       case PING -> ping(round);
     }
     return round;
+  }
+
+  /** The next caller of the same process: the release, and behind it the acquire. */
+  public CompletableFuture<Held> handOver(Held held) {
+    HeldLock before = (HeldLock) held;
+    var unused = release(before);
+    return acquireAsync(before.name);
   }
 
   private CompletionStage<Held> release(HeldLock held) {

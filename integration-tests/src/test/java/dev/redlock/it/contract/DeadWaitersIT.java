@@ -68,7 +68,7 @@ class DeadWaitersIT {
               new QueueEntry(
                   keys.member("dead-" + died), 1 + died, patienceMicros, lifeMillis, false);
           died++;
-          queued.add(client.send(new LockRequest.Enqueue(keys, entry)));
+          queued.add(client.send(new LockRequest.Enqueue(keys, entry, 0)));
         }
         queued.forEach(CompletableFuture::join);
       }

@@ -34,12 +34,17 @@ abstract class QueueContract extends NodeContract {
   }
 
   private NodeReply enqueue(TestClient by, String process) {
-    return by.ask(new LockRequest.Enqueue(keys, entry(keys, process, 0, PATIENCE_MICROS)));
+    return by.ask(new LockRequest.Enqueue(keys, entry(keys, process, 0, PATIENCE_MICROS), 0));
+  }
+
+  private NodeReply enqueueAfter(String process, long afterToken) {
+    QueueEntry entry = entry(keys, process, 0, PATIENCE_MICROS);
+    return client.ask(new LockRequest.Enqueue(keys, entry, afterToken));
   }
 
   private NodeReply enqueueArrived(String process, long arrival) {
     QueueEntry entry = entry(keys, process, arrival, PATIENCE_MICROS);
-    return client.ask(new LockRequest.Enqueue(keys, entry));
+    return client.ask(new LockRequest.Enqueue(keys, entry, 0));
   }
 
   /** Acquires with the place in the queue. */
@@ -222,7 +227,7 @@ abstract class QueueContract extends NodeContract {
     hold();
     enqueue(dying, "dying");
     dying.close();
-    assertThat(client.ask(new LockRequest.Enqueue(keys, next)).othersQueued()).isEqualTo(1);
+    assertThat(client.ask(new LockRequest.Enqueue(keys, next, 0)).othersQueued()).isEqualTo(1);
     long before = client.now();
     free("holder");
 
@@ -230,7 +235,7 @@ abstract class QueueContract extends NodeContract {
         .atMost(Duration.ofSeconds(10))
         .until(
             () -> {
-              NodeReply reply = client.ask(new LockRequest.Enqueue(keys, next));
+              NodeReply reply = client.ask(new LockRequest.Enqueue(keys, next, 0));
               if (reply.code() == Code.QUEUED) {
                 return false;
               }
@@ -254,6 +259,33 @@ abstract class QueueContract extends NodeContract {
     NodeReply admitted = enqueue(client, "patient");
     assertCode(admitted, Code.ADMITTED);
     assertCode(take("patient"), Code.GRANTED);
+  }
+
+  @Test
+  void afterToken_leaseNotKnownToHaveEnded_countsAsHeld() {
+    hold();
+    long held = token;
+    assertCode(client.rollBack(keys, "lease of holder", held), Code.RELEASED);
+
+    assertCode(enqueueAfter("p", held), Code.HELD);
+    assertCode(client.release(keys, "lease of holder", held), Code.NOT_OWNER);
+    NodeReply admitted = enqueueAfter("p", held);
+    assertCode(admitted, Code.ADMITTED);
+    assertThat(admitted.fence()).as("token of the last lease that has ended").isEqualTo(held);
+    assertCode(enqueueAfter("p", held + 1), Code.HELD);
+  }
+
+  @Test
+  void admission_tellsTheLastLeaseThatHasEnded_notTheFenceOfALaterOne() {
+    hold();
+    long ended = token;
+    free("holder");
+    assertCode(newcomer(), Code.GRANTED);
+    assertCode(client.rollBack(keys, "lease of a newcomer", token), Code.RELEASED);
+
+    NodeReply admitted = enqueue(client, "p");
+    assertCode(admitted, Code.ADMITTED);
+    assertThat(admitted.fence()).isEqualTo(ended).isLessThan(token);
   }
 
   @Test
@@ -289,7 +321,7 @@ abstract class QueueContract extends NodeContract {
     TestClient many = another();
     hold();
     LockRequest.Enqueue request =
-        new LockRequest.Enqueue(both, entry(both, "many", 0, PATIENCE_MICROS));
+        new LockRequest.Enqueue(both, entry(both, "many", 0, PATIENCE_MICROS), 0);
     assertCode(many.ask(request), Code.HELD);
     assertThat(enqueue(client, "single").othersQueued()).isZero();
     free("holder");

@@ -82,8 +82,8 @@ class StandaloneNodeIT {
     assertThat(client.ask(new LockRequest.Break(keys, token)).code()).isEqualTo(Code.NOT_OWNER);
     LockRequest.QueueEntry other = new LockRequest.QueueEntry("q", 0, 1_000_000);
     LockRequest.QueueEntry entry = new LockRequest.QueueEntry("p", 0, 1_000_000);
-    assertThat(client.ask(new LockRequest.Enqueue(keys, entry)).code()).isEqualTo(Code.ADMITTED);
-    assertThat(client.ask(new LockRequest.Enqueue(keys, other)).code()).isEqualTo(Code.QUEUED);
+    assertThat(client.ask(new LockRequest.Enqueue(keys, entry, 0)).code()).isEqualTo(Code.ADMITTED);
+    assertThat(client.ask(new LockRequest.Enqueue(keys, other, 0)).code()).isEqualTo(Code.QUEUED);
     assertThat(client.acquire(keys, "newcomer", token + 1, 5_000).code()).isEqualTo(Code.QUEUED);
     assertThat(
             client

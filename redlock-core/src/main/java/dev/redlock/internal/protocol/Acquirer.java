@@ -98,7 +98,7 @@ final class Acquirer {
     }
     if (early == null) {
       effects.add(new Effect.Attempted(true));
-      wait.enter(sendEnqueue(head, node, false, now));
+      wait.enter(sendEnqueue(head, node, wait.afterToken(), false, now));
       return Outcome.WAITS;
     }
     wait.enter(early);
@@ -123,10 +123,10 @@ final class Acquirer {
    *
    * @param early whether this process still holds the lock
    */
-  private QueueRequest sendEnqueue(Waiter w, int node, boolean early, long now) {
+  private QueueRequest sendEnqueue(Waiter w, int node, long afterToken, boolean early, long now) {
     long deadline = now + home.patienceWith(node);
     QueueRequest q = new QueueRequest(nodes, node, now, deadline, early ? w : null);
-    effects.add(new Effect.Send(q, places.enqueue(w, node, now), 1L << node));
+    effects.add(new Effect.Send(q, places.enqueue(w, node, afterToken, now), 1L << node));
     return q;
   }
 
@@ -137,7 +137,7 @@ final class Acquirer {
     // The process counts as alive for a lease time there: it does not poll while it holds the lock.
     boolean known = early != null && now - early.sentNanos() < next.config.ttlNanos() / 2;
     if (!known && node >= 0) {
-      wait.queuedEarly(sendEnqueue(next, node, true, now));
+      wait.queuedEarly(sendEnqueue(next, node, 0, true, now));
     }
   }
 
@@ -180,13 +180,14 @@ final class Acquirer {
     }
     switch (reply.code()) {
       case ADMITTED -> {
-        wait.admitted(q);
+        wait.admitted(q, reply);
         return begin(true, now, wall);
       }
       case HELD, QUEUED -> {
         if (q.isFirstAfterOwnLease()) {
-          wait.admitted(q); // Held by this process, which has released it since.
-          return begin(true, now, wall);
+          // Held by this process, which has released it since. Others may have come meanwhile.
+          wait.admitted(q, reply);
+          return begin(false, now, wall);
         }
         turn.heldByOthers();
         if (wait.queued(q, reply, now)) {
@@ -304,7 +305,7 @@ final class Acquirer {
   private void keepPlace(Waiter head, AcquireRound r, long now) {
     int node = home.node();
     if (node >= 0 && !head.singleTry && r.mayBeGranted(node)) {
-      sendEnqueue(head, node, false, now);
+      sendEnqueue(head, node, 0, false, now);
     }
   }
 }

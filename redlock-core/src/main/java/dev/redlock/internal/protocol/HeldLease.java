@@ -71,11 +71,6 @@ public final class HeldLease {
     capNanos = nowNanos + grant.config.capNanos();
   }
 
-  /** Whether this process may serve one more of its callers at this turn. */
-  boolean mayHandOffOnceMore() {
-    return handOffs < grant.config.maxHandOffs();
-  }
-
   /**
    * Whether this waiter may have the grant now, without a round. Minimum hold must be over, and
    * enough validity left. The votes that won the grant must win again now; as any vote, they count
@@ -84,7 +79,7 @@ public final class HeldLease {
    * and so with a round.
    */
   boolean mayHandOff(Waiter next, long nowNanos, long nowWallMillis) {
-    return mayHandOffOnceMore()
+    return handOffs < grant.config.maxHandOffs()
         && next.config.equals(grant.config)
         && !grant.config.fair() // Only the nodes know which processes are queued.
         && nowNanos - grantedNanos >= grant.config.minimumHoldNanos()

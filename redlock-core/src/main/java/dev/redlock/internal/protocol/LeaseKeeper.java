@@ -134,10 +134,8 @@ final class LeaseKeeper {
   }
 
   /** Ends the lease here, then on the nodes; the ack is settled when a quorum has confirmed. */
-  void end(HeldLease l, LeaseEnd how, Effect.@Nullable Ack ack, long now) {
-    if (lease == l) {
-      lease = null;
-    }
+  private void end(HeldLease l, LeaseEnd how, Effect.@Nullable Ack ack, long now) {
+    lease = null;
     l.finish(how);
     l.extender.cease(now);
     effects.add(new Effect.End(l, how));

@@ -14,7 +14,7 @@ final class PendingRelease extends Exchange {
   /** Nodes that have not confirmed. */
   long todo;
 
-  /** Those of them that it must not be sent to yet: see the slot, and the hand-off. */
+  /** Those of them that it must not be sent to yet: see the slot. */
   long held;
 
   /** Nodes that were kept back from the round, and never got the lease: there it is released. */
@@ -23,7 +23,7 @@ final class PendingRelease extends Exchange {
   /** Settled when a quorum has confirmed; null if no caller waits, or none waits any more. */
   Effect.@Nullable Ack ack;
 
-  /** Until when the caller waits; or a hand-off, for the nodes that have not replied to it. */
+  /** Until when the caller waits. */
   long deadlineNanos;
 
   /** Its place behind the extensions; null if its lease has not expired. */

@@ -32,7 +32,7 @@ final class PendingReleases {
    */
   private final Map<String, PendingRelease> entries = new LinkedHashMap<>(4);
 
-  /** Those that have a deadline before the end of their keys. */
+  /** Those whose caller waits. */
   private final Queue<PendingRelease> waiting =
       new PriorityQueue<>(1, (a, b) -> Long.signum(a.deadlineNanos - b.deadlineNanos));
 
@@ -273,7 +273,7 @@ final class PendingReleases {
     if (e.ack != null) {
       settle(e, e.ack, Effect.Result.failed(Reports.ofRelease(nodes, e, nowNanos)));
     }
-    sendHeld(e, nowNanos);
+    conclude(e, nowNanos);
   }
 
   /** One that expires before the oldest is kept until the oldest has expired. */

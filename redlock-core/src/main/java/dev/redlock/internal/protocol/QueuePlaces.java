@@ -52,10 +52,10 @@ final class QueuePlaces {
   }
 
   /** The request that enters the queue of the node, or keeps the place there: it counts as sent. */
-  LockRequest.Enqueue enqueue(Waiter w, int node, long now) {
+  LockRequest.Enqueue enqueue(Waiter w, int node, long afterToken, long now) {
     queuedMask |= 1L << node;
     enqueuedNanos = now;
-    return new LockRequest.Enqueue(keys, entry(w, node, false, now));
+    return new LockRequest.Enqueue(keys, entry(w, node, false, now), afterToken);
   }
 
   /**

@@ -10,9 +10,9 @@ import org.jspecify.annotations.Nullable;
  * <p>The naive way asks all nodes at once for the next caller. It starves others in this history: A
  * holds the lock, B waits in another process. A releases, and its next caller asks at once. B's
  * wake-up takes half a round trip, and B's request another half. A is always first. So a process
- * that knows of others goes to the end of the queue before it asks. One that has served {@code
- * maxHandOffs} callers by hand-off has not asked the nodes for a while. It asks all of them, but
- * the home node must agree; or it asks that node first, see {@link Wait#nodeToQueueAt}.
+ * that knows of others goes to the end of the queue before it asks. One that has served callers by
+ * hand-off has not asked the nodes for a while. It asks all of them, but the home node must agree;
+ * or it asks that node first, see {@link Wait#nodeToQueueAt}.
  *
  * <p>The nodes tell whether there are others: in their votes, and in their replies to a release.
  * Only the home node knows that there is none. In fair mode a process that has seen others queues
@@ -31,10 +31,10 @@ final class Turn {
   /**
    * The end of a lease.
    *
-   * @param full whether this process had served as many callers as it may at one turn, and others
-   *     may have come
+   * @param handedOff whether this process has served callers by hand-off since it asked the nodes:
+   *     others may have come
    */
-  private record End(long nanos, boolean fair, boolean full) {}
+  private record End(long nanos, boolean fair, boolean handedOff) {}
 
   /** Until when its state matters; {@link Long#MIN_VALUE} if there is none. */
   long lingersUntilNanos() {
@@ -77,8 +77,7 @@ final class Turn {
 
   /** A lease has ended, and is being released. */
   void ended(HeldLease l, long now) {
-    boolean full = l.handOffs > 0 && !l.mayHandOffOnceMore();
-    lastEnd = new End(now, l.config().fair(), full);
+    lastEnd = new End(now, l.config().fair(), l.handOffs > 0);
   }
 
   /** Another process has the lock, or has its turn. */
@@ -88,6 +87,6 @@ final class Turn {
 
   /** Whether others may have come since this process asked last, so that the home node decides. */
   boolean needsHome(long now) {
-    return lastEnd != null && lastEnd.full && now - lingersUntilNanos() <= 0;
+    return lastEnd != null && lastEnd.handedOff && now - lingersUntilNanos() <= 0;
   }
 }

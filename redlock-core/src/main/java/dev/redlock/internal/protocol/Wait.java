@@ -1,5 +1,6 @@
 package dev.redlock.internal.protocol;
 
+import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeReply.Code;
 import java.util.Objects;
@@ -38,6 +39,8 @@ final class Wait {
     ALL_UNLESS_OTHERS_WANT,
     /** The home node, for others want the lock. */
     HOME,
+    /** The home node, which admits too early: see {@link #afterToken}. */
+    DOUBTED_HOME,
     /** All nodes, also if others want the lock. */
     ALL
   }
@@ -120,6 +123,9 @@ final class Wait {
 
   /** When the keys of a quorum can have expired, as the newest refused round says. */
   private long quorumFreeNanos;
+
+  /** The highest token of a lease that had ended, when this process was admitted. */
+  private long endedToken;
 
   Wait(Nodes nodes, HomeNode home, Randomness random) {
     this.nodes = nodes;
@@ -316,7 +322,7 @@ final class Wait {
   int nodeToQueueAt(Turn turn, long now) {
     return switch (state.whom()) {
       case ALL -> -1;
-      case HOME -> home.node();
+      case HOME, DOUBTED_HOME -> home.node();
       case ALL_UNLESS_OTHERS_WANT ->
           turn.othersWant() || (turn.needsHome(now) && !home.isNearAndWakes()) ? home.node() : -1;
     };
@@ -327,24 +333,29 @@ final class Wait {
     return state.whom() == Whom.ALL && place.isFirst() && cause == WakeUp.HINT;
   }
 
+  /** See {@link LockRequest.Enqueue#afterToken}; for one request, then the lease may be over. */
+  long afterToken() {
+    return state.whom() == Whom.DOUBTED_HOME ? endedToken + 1 : 0;
+  }
+
   // What comes of a round.
 
   /**
    * The round was refused, and the head asks again: decides when and whom to ask. After a first
    * turn in vain it asks the home node at once: the holder's release may still be on its way to the
-   * other nodes. After a second turn it pauses first. From the third on the home node may have lost
-   * the key, and no hint of that node shortens the growing pauses. A single try asks no home node,
-   * and pauses: two that have split the votes must not do so again.
+   * other nodes. After a second turn it pauses first. From the third on it doubts the home node. A
+   * single try asks no home node, and pauses: two that have split the votes must not do so again.
    */
   void refused(AcquireRound r, long now) {
     switch (r.verdict()) {
       case HELD, COLLIDED -> {
         quorumFreeNanos = r.quorumFreeNanos(now);
         turnsInVain += r.atTurn ? 1 : 0;
+        Whom whom = isHomeWrong() ? Whom.DOUBTED_HOME : Whom.HOME;
         if (turnsInVain > 1 || waiter().singleTry) {
-          pause(now, home.roundTripNanos(), !isHomeWrong(), Whom.HOME);
+          pause(now, home.roundTripNanos(), !isHomeWrong(), whom);
         } else {
-          state = new Ready(Whom.HOME);
+          state = new Ready(whom);
         }
       }
       // No other client has won: asks all nodes again, after growing pauses.
@@ -378,9 +389,10 @@ final class Wait {
   }
 
   /** It is the turn of this process, as the node says. */
-  void admitted(QueueRequest request) {
+  void admitted(QueueRequest request, NodeReply reply) {
     queueFailed = false;
     hintInVain = false;
+    endedToken = reply.fence();
     place = place.admitted(request);
   }
 
@@ -483,7 +495,7 @@ final class Wait {
   }
 
   private void askHomeBy(long at) {
-    shortenSleep(at, Whom.HOME);
+    shortenSleep(at, state.whom() == Whom.DOUBTED_HOME ? Whom.DOUBTED_HOME : Whom.HOME);
   }
 
   private long fewRoundTrips() {

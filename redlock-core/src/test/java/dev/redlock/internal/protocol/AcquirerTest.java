@@ -191,6 +191,22 @@ class AcquirerTest extends MachineFixture {
   }
 
   @Test
+  void turns_inVain_makeTheHomeNodeWaitForALaterLease() {
+    Effect.Send place = refused();
+    List<Long> afterTokens = new ArrayList<>();
+    for (int i = 0; i < 4; i++) {
+      reply(place, NodeReply.of(Code.ADMITTED, 1, 0, 77), HOME);
+      reply(sent(LockRequest.Acquire.class), TestNodes.held(200), HOME, 0);
+      while (machine.effects().stream().noneMatch(Effect.Attempted.class::isInstance)) {
+        wake();
+      }
+      place = sent(LockRequest.Enqueue.class);
+      afterTokens.add(((LockRequest.Enqueue) place.request()).afterToken());
+    }
+    assertThat(afterTokens).containsExactly(0L, 0L, 78L, 78L);
+  }
+
+  @Test
   void admission_whenTooFewNodesVote_isRefusedAtOnce() {
     Effect.Send place = queueing();
     disconnect(0, 1);

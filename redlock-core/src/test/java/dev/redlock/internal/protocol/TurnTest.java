@@ -64,12 +64,10 @@ class TurnTest {
   }
 
   @Test
-  void handOffs_upToTheLimit_makeTheHomeNodeDecide() {
-    assertThat(lease(config, 1).mayHandOffOnceMore()).as("the second of two").isTrue();
-    assertThat(lease(config, 2).mayHandOffOnceMore()).isFalse();
+  void handOffs_makeTheHomeNodeDecide() {
+    turn.ended(lease(config, 0), now);
+    assertThat(turn.needsHome(now)).as("this process has just asked").isFalse();
     turn.ended(lease(config, 1), now);
-    assertThat(turn.needsHome(now)).as("one of two").isFalse();
-    turn.ended(lease(config, 2), now);
     assertThat(turn.needsHome(now)).as("no node was asked for a while").isTrue();
     assertThat(turn.needsHome(now + 1000 * MILLI)).as("long after").isFalse();
   }

@@ -247,7 +247,7 @@ class WaitTest {
     AcquireRound r = atTurn();
     long last = 0;
     for (int i = 0; i < 8; i++) {
-      wait.admitted(request());
+      wait.admitted(request(), NodeReply.of(Code.ADMITTED, 1, 0, 77));
       wait.refused(r, now);
       long pause = delay() == Long.MAX_VALUE ? 0 : delay();
       assertThat(pause).isGreaterThanOrEqualTo(last);
@@ -255,6 +255,9 @@ class WaitTest {
       wait.wake();
     }
     assertThat(last).isGreaterThan(50 * MILLI);
+    assertThat(wait.afterToken()).as("a later lease than the home node knows").isEqualTo(78);
+    wait.enter(request());
+    assertThat(wait.afterToken()).as("once").isZero();
   }
 
   private AcquireRound atTurn() {

@@ -37,7 +37,7 @@ class ReplyDecoderTest {
           LockRequest.Acquire.of(KEYS, "id", 16, 30_000),
           LockRequest.Acquire.of(LockKeys.of("redlock", List.of("f")), "id", 16, 30_000)
               .withQueueEntry(new LockRequest.QueueEntry("process", 0, 1_000)),
-          new LockRequest.Enqueue(KEYS, new LockRequest.QueueEntry("process", 0, 1_000)),
+          new LockRequest.Enqueue(KEYS, new LockRequest.QueueEntry("process", 0, 1_000), 0),
           new LockRequest.Extend(KEYS, "id", 16, 30_000),
           LockRequest.Release.of(KEYS, "id", 16),
           new LockRequest.Break(KEYS, 16),

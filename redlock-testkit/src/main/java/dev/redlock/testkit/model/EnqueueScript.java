@@ -19,12 +19,14 @@ final class EnqueueScript {
     queues.delete(wakeKey);
     queues.putPatience(watchKey, r.entry().patienceMicros(), nowMillis + r.entry().lifeMillis());
     long fence = 0;
+    long ended = Long.MAX_VALUE;
     long remaining = -1;
     Slot holder = null;
     int ttlReads = 0;
     for (int i = 0; i < keys.size(); i++) {
       Slot s = keys.size() > 1 ? call.read(keys.lockKey(i)) : call.slot(keys.lockKey(i));
       fence = Math.max(fence, s.fence);
+      ended = Math.min(ended, s.ended);
       s.wanted |= s.fence > 0;
       if (s.owner != null && ttlReads++ < Call.MAX_TTL_READS) {
         if (s.isForeign()) {
@@ -37,7 +39,7 @@ final class EnqueueScript {
       }
     }
     int ahead = queues.enter(keys.queueKey(), r.entry(), call.fenceLifeMillis(), call.now());
-    boolean free = holder == null;
+    boolean free = holder == null && ended >= r.afterToken();
     long turnLeft = -1;
     boolean asksAgain = false;
     if (free && ahead > 0) {
@@ -48,7 +50,7 @@ final class EnqueueScript {
     }
     if (free && turnLeft < 0) {
       queues.write(wakeKey, call.now(), call.session());
-      return call.reply(Code.ADMITTED, fence);
+      return call.reply(Code.ADMITTED, ended);
     }
     queues.read(wakeKey, call.session());
     queues.read(watchKey, call.session());

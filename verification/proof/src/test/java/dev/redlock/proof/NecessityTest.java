@@ -61,10 +61,10 @@ import org.junit.jupiter.api.TestFactory;
  *       key of another lease"
  *   <li>ask: the token is a multiple of 64: in {@code TokenChoice.atLeast}; mutant "a proposed
  *       token may be one that another grant owns"
- *   <li>hand off: the lease is valid: in {@code HeldLease.mayHandOffLocally}; mutant "local
- *       hand-off although the votes are too old"
- *   <li>hand off: a token is left: in {@code HeldLease.mayHandOffLocally}; mutant "local hand-off
- *       takes more tokens than the grant owns"
+ *   <li>hand off: the lease is valid: in {@code HeldLease.mayHandOff}; mutant "local hand-off
+ *       although the votes are too old"
+ *   <li>hand off: a token is left: in {@code HeldLease.mayHandOff}; mutant "local hand-off takes
+ *       more tokens than the grant owns"
  * </ul>
  *
  * <p>Four guards have no line of their own. A request that arrives after a restart of the node is

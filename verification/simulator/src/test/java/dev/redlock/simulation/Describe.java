@@ -37,7 +37,10 @@ final class Describe {
   }
 
   private static String enqueue(LockRequest.Enqueue r) {
-    return "enqueue " + r.entry().process() + " ";
+    return "enqueue "
+        + r.entry().process()
+        + (r.afterToken() == 0 ? "" : " after " + token(r.afterToken()))
+        + " ";
   }
 
   private static String extend(LockRequest.Extend r) {

@@ -17,9 +17,9 @@ import java.util.List;
  * caller is the head of the local queue and its back-off never starts again. The reasons:
  *
  * <ul>
- *   <li>A <b>round</b> asks each node once. A caller gets one round, or a hand-off and a round.
- *       Further rounds need a reply that admits the process, a hint or a change of a node's status,
- *       or time. A round may follow a refused token at once, one time for each lease id.
+ *   <li>A <b>round</b> asks each node once. A caller gets one round. Further rounds need a reply
+ *       that admits the process, a hint or a change of a node's status, or time. A round may follow
+ *       a refused token at once, one time for each lease id.
  *   <li>A <b>request to be queued</b> follows a refused round, a home node that did not reply
  *       within its patience, a hint or a change of status, or time.
  *   <li><b>Time</b> allows one request for each fallback poll, which jitter shortens by 50 % at
@@ -37,16 +37,16 @@ import java.util.List;
  * and one release on each node. {@link LeaseCost} bounds the requests that follow a grant.
  */
 final class LockCost {
-  /** A hand-off, an ordinary round, and one more for a hint that came before the last answer. */
-  private static final int FREE_ROUNDS = 3;
+  /** One, and one more for a hint that came before the last answer. */
+  private static final int FREE_ROUNDS = 2;
 
   private static final int FREE_QUESTIONS = 2;
 
   /**
-   * Two for the next caller of fair mode, whose place a hand-off requests again. The others are for
-   * a round and a request to be queued that began before the last answer.
+   * One for the next caller of fair mode. The others are for a round and a request to be queued
+   * that began before the last answer.
    */
-  private static final int FREE_PLACES = 4;
+  private static final int FREE_PLACES = 3;
 
   /** Jitter of ± 50 % halves the longest pause of 1 s. */
   private static final long MAX_PAUSE_NANOS = Scenario.SECOND / 2;

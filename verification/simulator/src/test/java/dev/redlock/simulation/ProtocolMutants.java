@@ -415,11 +415,11 @@ final class ProtocolMutants {
         protocol("Wait", "turn.othersWant() || (turn.needsHome", "(turn.needsHome"));
     mutant(
         "X",
-        "after its share of hand-offs a process does not need the home node",
-        protocol("Turn", "full = l.handOffs > 0 &&", "full = l.handOffs < 0 &&"));
+        "after hand-offs a process does not need the home node",
+        protocol("Turn", "l.handOffs > 0);", "l.handOffs < 0);"));
     mutant(
         "X",
-        "after its share of hand-offs a process asks all nodes although the home node is far",
+        "after hand-offs a process asks all nodes although the home node is far",
         protocol("Wait", "turn.needsHome(now) && !home.isNearAndWakes()", "false"));
     mutant(
         "X",
@@ -449,6 +449,10 @@ final class ProtocolMutants {
         protocol("Wait", "turnsInVain += r.atTurn ? 1 : 0;", ""));
     mutant(
         "X",
+        "the home node takes the lock for held for ever, once a process was admitted in vain",
+        protocol("Wait", "return state.whom() == Whom.DOUBTED_HOME ?", "return isHomeWrong() ?"));
+    mutant(
+        "X",
         "a grant forgets that processes are queued",
         node(
             "AcquireScript",
@@ -464,7 +468,8 @@ final class ProtocolMutants {
     mutant(
         "X",
         "the number of hand-offs in a row has no limit",
-        protocol("HeldLease", "return mayHandOffOnceMore()\n        &&", "return"));
+        protocol(
+            "HeldLease", "return handOffs < grant.config.maxHandOffs()\n        &&", "return"));
     mutant(
         "X",
         "a local hand-off does not take a new token",

@@ -196,7 +196,7 @@ public final class EncodedRequest {
       out.word(keys.lockKeyBytes(i));
     }
     entry(out, enqueue.entry());
-    out.word(fenceLifeMillis).word(queueKey());
+    out.word(enqueue.afterToken()).word(fenceLifeMillis).word(queueKey());
     pairs(out.word(enqueue.entry().lifeMillis()));
   }
 

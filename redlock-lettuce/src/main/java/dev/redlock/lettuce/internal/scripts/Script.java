@@ -25,7 +25,7 @@ public enum Script {
   INSPECT(16, "5733c0ff729cc7bbfe4a40a42036b9cc0b42efd6"),
   /** Reads or writes the node's marker; always sent as text, never as a hash. */
   MARKER(32),
-  ENQUEUE(64, "d85234a0db6717c5a20ff6e2058ba9fb7512ab0e"),
+  ENQUEUE(64, "a0c6972aa3ae453621f572929662a3a1bb77dfcb"),
   /** Lists locks; always sent as text. */
   LIST(128),
   /** One step on the lock key of one name, while its slot of a cluster moves; sent as text. */

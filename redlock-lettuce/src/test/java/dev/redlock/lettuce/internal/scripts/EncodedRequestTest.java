@@ -83,7 +83,7 @@ class EncodedRequestTest {
   @Test
   void enqueue_declaresTheTurnKeys_andWithSeveralNamesTheLockKeysToo() {
     LockRequest.QueueEntry entry = new LockRequest.QueueEntry("p", 7, 5_000);
-    assertThat(words(new LockRequest.Enqueue(ONE, entry), Script.ENQUEUE))
+    assertThat(words(new LockRequest.Enqueue(ONE, entry, 11), Script.ENQUEUE))
         .containsExactly(
             "2",
             "redlock:{a}:1:wake:p",
@@ -91,12 +91,13 @@ class EncodedRequestTest {
             "p",
             "7",
             "5000",
+            "11",
             "120000",
             "redlock:{a}:1:queue",
             "60000",
             "redlock:{a}",
             "redlock:{a}:fence");
-    assertThat(words(new LockRequest.Enqueue(TWO, entry), Script.ENQUEUE))
+    assertThat(words(new LockRequest.Enqueue(TWO, entry, 0), Script.ENQUEUE))
         .containsExactly(
             "4",
             TWO.wakeKey("p"),
@@ -106,6 +107,7 @@ class EncodedRequestTest {
             "p",
             "7",
             "5000",
+            "0",
             "120000",
             TWO.queueKey(),
             "60000",
