@@ -21,13 +21,6 @@ VARIABLES
 
 traceVars == <<vars, pos, clock>>
 
-(* A second round of one attempt has the same lease id, and a higher token.   *)
-AlsoAsks(g, t) ==
-  /\ grant[g].stage \in {"asking", "undone"}
-  /\ t > grant[g].token
-  /\ grant' = [grant EXCEPT ![g] = Begun(t)]
-  /\ UNCHANGED <<node, breakToken>>
-
 (* A grant is extended more than once, and the requests may overlap.          *)
 AlsoExtends(g) ==
   /\ IsValid(g)
@@ -74,7 +67,6 @@ IsUndone(g) == grant[g].stage = "undone" /\ UNCHANGED vars
 
 Is(e) ==
   CASE e.k = "ask" -> Ask(e.g) /\ grant'[e.g].token = e.t
-    [] e.k = "again" -> AlsoAsks(e.g, e.t)
     [] e.k = "win" -> grant[e.g].token = e.t /\ Win(e.g)
     [] e.k = "undone" -> GiveUp(e.g) \/ IsUndone(e.g)
     [] e.k = "end" -> End(e.g) \/ IsOver(e.g)

@@ -45,6 +45,9 @@ final class AcquireRound extends Exchange {
 
   final Recipients recipients;
 
+  /** Whether the round before was refused for its token alone, and this one followed at once. */
+  boolean followsStale;
+
   private final Nodes nodes;
   private final boolean fair;
   private final long[] answeredNanos;
@@ -213,9 +216,9 @@ final class AcquireRound extends Exchange {
   }
 
   /**
-   * The second token was refused like the first. If enough free nodes for a quorum would accept a
-   * later token, the clocks are not the cause: grants to others raised the fences between the two
-   * rounds. The verdict is then a collision.
+   * The token of the second round was refused like that of the first. If enough free nodes for a
+   * quorum would accept a later token, the clocks are not the cause: grants to others raised the
+   * fences between the two rounds. The verdict is then a collision.
    */
   void overtaken(int acceptLater) {
     QuorumTally tally = tally(timedOut);

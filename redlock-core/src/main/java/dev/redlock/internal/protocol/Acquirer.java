@@ -11,8 +11,8 @@ import java.util.List;
  * and rolls rounds back. An uncontended acquire is one round. A contended one first enters the
  * queue of the home node; see {@link Wait}.
  *
- * <p>A waiter tries one lease id after another. A lease id is tried a second time with a second
- * token if the first token was the obstacle.
+ * <p>Each round has a lease id and a token of its own. If only the token was the obstacle, the
+ * round is rolled back and one more follows at once, also for a single try: the lock is free.
  */
 final class Acquirer {
   private static final long MIN_ROUND_NANOS = 1_000_000;
@@ -108,8 +108,7 @@ final class Acquirer {
 
   /** Asks for the lock under a new lease id. */
   private Outcome begin(boolean atTurn, long now, long wall) {
-    String leaseId = random.leaseId();
-    AcquireRound r = newRound(leaseId, tokens.propose(now), atTurn, now, wall);
+    AcquireRound r = newRound(tokens.propose(now), atTurn, now, wall);
     LockConfig config = wait.waiter().config;
     // A minimum hold may keep the keys for long after the release, and nothing fills them then.
     if (config.majorityFirst() && config.minimumHoldNanos() == 0 && !atTurn && !turn.othersWant()) {
@@ -141,7 +140,7 @@ final class Acquirer {
     }
   }
 
-  private AcquireRound newRound(String leaseId, long token, boolean atTurn, long now, long wall) {
+  private AcquireRound newRound(long token, boolean atTurn, long now, long wall) {
     Waiter w = wait.waiter();
     LockConfig config = w.config;
     int node = home.node();
@@ -150,7 +149,7 @@ final class Acquirer {
             ? places.entry(w, node, atTurn, now)
             : null;
     LockRequest.Acquire request =
-        new LockRequest.Acquire(keys, leaseId, token, config.ttlMillis(), entry);
+        new LockRequest.Acquire(keys, random.leaseId(), token, config.ttlMillis(), entry);
     nodes.limiter().began();
     AcquireRound r = new AcquireRound(nodes, request, config, atTurn, node, now, wall);
     // A single try needs it only if a vote says so.
@@ -241,12 +240,12 @@ final class Acquirer {
       return Outcome.WON;
     }
     if (r.verdict() == AcquireVerdict.STALE) {
-      // Only one more token is tried at once, or two clients leap-frog. It must go to the same
-      // members: the roll-back of the second round is that of both.
-      boolean sameSet = r.members.equals(nodes.members());
-      if (sameSet && !r.recipients.isSecondOfItsLeaseId()) {
-        long token = tokens.proposeAfter(r, now);
-        return start(newRound(r.request.leaseId(), token, r.atTurn, now, wall), now, wall);
+      // Only one more round follows at once, or two clients leap-frog.
+      if (!r.followsStale) {
+        undo(wait.waiter(), r, now);
+        AcquireRound next = newRound(tokens.proposeAfter(r, now), r.atTurn, now, wall);
+        next.followsStale = true;
+        return start(next, now, wall);
       }
       r.overtaken(tokens.acceptLater(r, now));
     }
@@ -288,13 +287,18 @@ final class Acquirer {
     if (r.verdict() == AcquireVerdict.HELD) {
       turn.heldByOthers();
     }
-    keepPlace(head, r, now);
-    rollBack(r, now);
+    undo(head, r, now);
     if (!asksAgain) {
       return Outcome.REFUSED;
     }
     wait.refused(r, now);
     return Outcome.WAITS;
+  }
+
+  /** Undoes a round, after which the head may ask again. */
+  private void undo(Waiter head, AcquireRound r, long now) {
+    keepPlace(head, r, now);
+    rollBack(r, now);
   }
 
   /**

@@ -69,7 +69,7 @@ final class Grant {
    * failed the round before it wrote anything.
    */
   long written() {
-    return votes.recipients.written() | alsoSent;
+    return votes.recipients.mask() | alsoSent;
   }
 
   /** The nodes that were kept back from its round, and were not sent it later. */

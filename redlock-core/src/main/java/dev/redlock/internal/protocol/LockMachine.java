@@ -254,7 +254,7 @@ public final class LockMachine {
     if (wait.isNewest(r)) {
       r.record(node, reply, now);
     }
-    if (notExecuted && r.verdict() != AcquireVerdict.ACQUIRED && r.recipients.isOnlyRoundAt(node)) {
+    if (notExecuted && r.verdict() != AcquireVerdict.ACQUIRED) {
       // Nothing to roll back on the node, but its roll-back was sent before this reply came.
       pendingReleases.onNotExecuted(r.request.leaseId(), node, now);
     }
@@ -276,21 +276,9 @@ public final class LockMachine {
     HeldLease l = leases.lease();
     if (l != null && l.grant.awaits(r)) {
       l.extender.onLateVote(node, reply, now);
-    } else if (granted && !r.recipients.isSuperseded(node) && !isInUse(r)) {
+    } else if (granted && (l == null || !l.id().equals(r.request.leaseId()))) {
       pendingReleases.undo(r.request, won, 1L << node, now);
     }
-  }
-
-  /**
-   * Whether what this round left on a node belongs to the lease that is held or asked for. It then
-   * stays, or is released together with that lease.
-   */
-  private boolean isInUse(AcquireRound r) {
-    String id = r.request.leaseId();
-    HeldLease l = leases.lease();
-    AcquireRound current = wait.round();
-    return (l != null && l.id().equals(id))
-        || (current != null && current.request.leaseId().equals(id));
   }
 
   private void onBroadcastReply(Broadcast b, int node, NodeReply reply, long now) {

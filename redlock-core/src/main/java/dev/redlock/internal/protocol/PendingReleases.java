@@ -73,12 +73,12 @@ final class PendingReleases {
     send(e, e.todo, nowNanos);
   }
 
-  /** Undoes a refused round, and all that earlier rounds of its lease id left. */
+  /** Undoes a refused round. */
   void rollBack(AcquireRound r, long now) {
-    // A single node that was asked once, and has refused, stores nothing. Rolling it back would
+    // A single node that has refused stores nothing. Rolling it back would
     // raise its fence, perhaps above the next token of the holder's process.
     boolean refused = r.members.count() == 1 && r.isRefused();
-    undo(r.request, false, refused ? 0 : r.recipients.written(), now);
+    undo(r.request, false, refused ? 0 : r.recipients.mask(), now);
   }
 
   /**

@@ -7,10 +7,7 @@ import java.util.Arrays;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The nodes that a round was sent to, and that may store what it wrote. Rounds of one lease id,
- * with a first and a second token, follow each other; what they left on a node is undone once.
- */
+/** The nodes that a round was sent to, and that may store what it wrote. */
 final class Recipients {
   private final Nodes nodes;
   private final @Nullable NodeStatus[] notAsked;
@@ -19,8 +16,6 @@ final class Recipients {
   private long keptBack; // Nodes that vote, and are asked only if the others do not suffice.
   private long askedLater;
   private long askedLaterNanos;
-  private long sentBefore; // Nodes that earlier rounds of this lease id were sent to.
-  private long superseded; // Nodes that the next round of this lease id was sent to.
 
   /** All members that vote. The others are recorded with the state that they have now. */
   Recipients(Nodes nodes, Members members) {
@@ -119,33 +114,5 @@ final class Recipients {
 
   long askedLaterNanos() {
     return askedLaterNanos;
-  }
-
-  // Several rounds of one lease id.
-
-  /** This round follows the other one under the same lease id. */
-  void follow(Recipients before) {
-    sentBefore = before.written();
-    before.superseded |= sent;
-  }
-
-  /** The nodes that this round, or one that it follows, was sent to. */
-  long written() {
-    return sent | sentBefore;
-  }
-
-  /** Whether the node was sent no other round of the same lease id. */
-  boolean isOnlyRoundAt(int node) {
-    return ((sentBefore | superseded) & 1L << node) == 0;
-  }
-
-  /** Whether the token of this round is the second that was tried with its lease id. */
-  boolean isSecondOfItsLeaseId() {
-    return sentBefore != 0;
-  }
-
-  /** Whether a later round is responsible for what this one left on the node. */
-  boolean isSuperseded(int node) {
-    return (superseded & 1L << node) != 0;
   }
 }

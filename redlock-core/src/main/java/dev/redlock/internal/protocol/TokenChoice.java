@@ -18,7 +18,7 @@ import dev.redlock.spi.NodeReply.Code;
  * A node grants a token above its fence, the highest token that it has seen, and in a {@linkplain
  * LockRequest.Acquire window} around its clock. The clock takes the place of a fence that was lost.
  * The median of the nodes' clocks is acceptable to a quorum unless a fence or a wrong clock
- * prevents it. Then the replies tell which token is acceptable, and the attempt proposes a second
+ * prevents it. Then the replies tell which token is acceptable, and the next round proposes that
  * one.
  *
  * <p>Every proposal is a multiple of {@link HeldLease#TOKENS_PER_GRANT}: a granted token includes
@@ -36,21 +36,13 @@ final class TokenChoice {
     this.nodes = nodes;
   }
 
-  /**
-   * The median of the nodes' clocks, but above every token known for the name. Only for the first
-   * round of a lease id.
-   */
+  /** The median of the nodes' clocks, but above every token known for the name. */
   long propose(long nowNanos) {
     if (highest > medianMicros(nowNanos) + LockRequest.Acquire.AHEAD_MICROS) {
       // A slow reply gave a wrong idea of the clocks, and no node granted the token proposed then.
       // It must not bar better tokens until time has caught up with it.
       highest = 0;
     }
-    return proposeAbove(nowNanos);
-  }
-
-  /** The same, above all earlier proposals: for the next round of a lease id. */
-  long proposeAbove(long nowNanos) {
     highest = atLeast(Math.max(medianMicros(nowNanos), highest + 1));
     return highest;
   }

@@ -233,16 +233,11 @@ final class Wait {
   }
 
   /**
-   * All nodes are asked. The votes of two rounds are never added up: each round has a token of its
-   * own, and a grant of an earlier token does not say that the node accepts the later one. If a
-   * later round of a lease id was sent to the same node, that round rolls back what the earlier one
-   * left there.
+   * All nodes are asked. The votes of two rounds are never added up: each round has a lease id and
+   * a token of its own, and a grant of an earlier token does not say that the node accepts the
+   * later one.
    */
   void begin(AcquireRound round) {
-    AcquireRound before = round();
-    if (before != null && before.request.leaseId().equals(round.request.leaseId())) {
-      round.recipients.follow(before.recipients);
-    }
     lastVotes = round;
     state = new AskingAll(round);
   }

@@ -25,39 +25,6 @@ class AcquireRoundVotesTest {
   }
 
   @Test
-  void question_thatFollowsAnother_sharesTheNodesOfBoth() {
-    AcquireRound first = round();
-    first.recipients.notSent(2);
-    AcquireRound second = round();
-    second.recipients.notSent(0);
-    assertThat(first.recipients.isOnlyRoundAt(1)).isTrue();
-    second.recipients.follow(first.recipients);
-    assertThat(second.recipients.written()).isEqualTo(0b111);
-    assertThat(first.recipients.isSuperseded(0)).isFalse();
-    assertThat(first.recipients.isSuperseded(1)).isTrue();
-    assertThat(first.recipients.isOnlyRoundAt(0)).as("the second was not sent to n0").isTrue();
-    assertThat(first.recipients.isOnlyRoundAt(1)).isFalse();
-    assertThat(second.recipients.isOnlyRoundAt(1)).isFalse();
-    assertThat(second.recipients.isOnlyRoundAt(2)).as("the first was not sent to n2").isTrue();
-  }
-
-  @Test
-  void questions_afterThree_addUpWhatReplacedThem() {
-    AcquireRound first = round();
-    AcquireRound second = round();
-    second.recipients.notSent(0);
-    second.recipients.notSent(1);
-    AcquireRound third = round();
-    third.recipients.notSent(1);
-    third.recipients.notSent(2);
-    second.recipients.follow(first.recipients);
-    third.recipients.follow(first.recipients);
-    assertThat(first.recipients.isSuperseded(0)).isTrue();
-    assertThat(first.recipients.isSuperseded(1)).isFalse();
-    assertThat(first.recipients.isSuperseded(2)).isTrue();
-  }
-
-  @Test
   void freeTime_isWhatTheReplySays_elseAWholeLeaseTime() {
     AcquireRound r = round();
     long now = start + 50 * MILLI;
@@ -133,7 +100,7 @@ class AcquireRoundVotesTest {
     AcquireRound r = round();
     r.neverSent();
     assertThat(r.open()).isZero();
-    assertThat(r.recipients.written()).isZero();
+    assertThat(r.recipients.mask()).isZero();
   }
 
   @Test
@@ -146,7 +113,7 @@ class AcquireRoundVotesTest {
   }
 
   @Test
-  void secondToken_thatAQuorumMayAcceptLater_collided() {
+  void secondRound_whoseTokenAQuorumMayAcceptLater_collided() {
     NodeReply stale = TestNodes.reply(Code.STALE);
     AcquireRound r = nodes.round(config, start, stale, 0, 1);
     assertThat(r.verdict()).isEqualTo(AcquireVerdict.STALE);

@@ -170,18 +170,46 @@ class AcquirerTest extends MachineFixture {
   }
 
   @Test
-  void secondToken_isTriedAtOnce_andCountsAsOneRound() {
+  void roundWhoseTokenIsRefused_isRolledBack_andOneMoreFollowsAtOnce() {
     submit(false);
     Effect.Send first = sent();
     reply(first, Code.STALE, 0, 1);
-    Effect.Send second = sent(LockRequest.Acquire.class);
-    assertThat(request(second).leaseId()).isEqualTo(request(first).leaseId());
+    List<Effect.Send> next = take(Effect.Send.class);
+    assertThat(next)
+        .extracting(send -> send.request().getClass().getSimpleName())
+        .as("the process keeps its place, and the acquire is behind the roll-back")
+        .containsExactly("Enqueue", "Release", "Acquire");
+    Effect.Send undo = next.get(1);
+    Effect.Send second = next.get(2);
+    assertThat(undo.mask()).as("n2 may have granted").isEqualTo(ALL);
+    assertThat(((LockRequest.Release) undo.request()).leaseId())
+        .isEqualTo(request(first).leaseId());
+    assertThat(request(second).leaseId()).isNotEqualTo(request(first).leaseId());
     assertThat(request(second).token()).isGreaterThan(request(first).token());
     assertThat(nodes.limiter().underWay()).isEqualTo(1);
+    reply(second, Code.STALE, 0, 1);
+    assertThat(take(Effect.Send.class))
+        .as("only one more follows at once")
+        .noneMatch(send -> send.request() instanceof LockRequest.Acquire);
+    assertThat(machine.delayNanos(now)).as("it asks again after a pause").isEqualTo(50 * MILLI);
   }
 
   @Test
-  void secondToken_whenTooFewNodesVoteNow_isRefusedAtOnce() {
+  void singleTryWhoseTokenIsRefused_asksOnceMore() {
+    submit(true);
+    Effect.Send first = sent();
+    reply(first, Code.STALE, 0, 1);
+    List<Effect.Send> next = take(Effect.Send.class);
+    assertThat(next)
+        .extracting(send -> send.request().getClass().getSimpleName())
+        .as("it has no place")
+        .containsExactly("Release", "Acquire");
+    reply(next.get(1), Code.GRANTED, 0, 1);
+    granted();
+  }
+
+  @Test
+  void secondRound_whenTooFewNodesVoteNow_isRefusedAtOnce() {
     submit(false);
     Effect.Send first = sent();
     reply(first, Code.STALE, 0);

@@ -382,15 +382,6 @@ class WaitTest {
   }
 
   @Test
-  void secondRound_ofALeaseId_isResponsibleForWhatTheFirstLeft() {
-    AcquireRound first = begin(wait, nodes, "id");
-    AcquireRound second = begin(wait, nodes, "id");
-    assertThat(first.recipients.isSuperseded(0)).isTrue();
-    begin(wait, nodes, "other");
-    assertThat(second.recipients.isSuperseded(0)).as("another lease id").isFalse();
-  }
-
-  @Test
   void leftover_isSuspectedOnce_ifAQuorumBesideTheHomeNodeWasFree() {
     assertThat(wait.suspectsLeftoverAt(home)).as("no round").isFalse();
     begin(wait, nodes, "id", 0);

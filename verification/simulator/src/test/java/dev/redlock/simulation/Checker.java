@@ -220,7 +220,7 @@ final class Checker {
     if (a == null) {
       require(
           r.token() % HeldLease.TOKENS_PER_GRANT == 0, "tokens", "a token that another grant owns");
-      require(r.token() > id.maxToken, "tokens", "a later round of one attempt has a lower token");
+      require(id.acquires.isEmpty(), "reuse", "a second token under one lease id: " + id.leaseId);
       a = new Asked(exchange, r.token(), r.ttlMillis(), mono, world.now, scenario.nodes);
       id.acquires.add(a);
       id.maxToken = r.token();

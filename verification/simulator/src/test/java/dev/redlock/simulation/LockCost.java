@@ -19,7 +19,7 @@ import java.util.List;
  * <ul>
  *   <li>A <b>round</b> asks each node once. A caller gets one round. Further rounds need a reply
  *       that admits the process, a hint or a change of a node's status, or time. A round may follow
- *       a refused token at once, one time for each lease id.
+ *       one whose token was refused at once, but not twice in a row.
  *   <li>A <b>request to be queued</b> follows a refused round, a home node that did not reply
  *       within its patience, a hint or a change of status, or time.
  *   <li><b>Time</b> allows one request for each fallback poll, which jitter shortens by 50 % at
@@ -91,8 +91,11 @@ final class LockCost {
 
   // The newest round, and the newest request to be queued.
   private String leaseId = "";
-  private long token;
-  private boolean secondToken;
+
+  /** Whether a node has refused its token; and whether it followed such a round at once. */
+  private boolean stale;
+
+  private boolean followsStale;
   private boolean answered = true;
   private boolean asksHome;
   private boolean queueing;
@@ -193,16 +196,12 @@ final class LockCost {
   private void sent(Effect.Send send) {
     Exchange exchange = send.exchange();
     if (send.request() instanceof LockRequest.Acquire r) {
-      boolean again = r.leaseId().equals(leaseId);
-      if (again && r.token() == token) {
+      if (r.leaseId().equals(leaseId)) {
         return; // The nodes that the round kept back.
       }
-      token = r.token();
-      if (again && secondToken) {
-        throw new Violation("cost", leaseId + " asks with a third token");
-      }
-      rounds -= again ? 1 : 0;
-      secondToken = again;
+      followsStale = stale && !followsStale;
+      rounds -= followsStale ? 1 : 0;
+      stale = false;
       leaseId = r.leaseId();
     } else if (send.request() instanceof LockRequest.Enqueue) {
       places += asksHome ? 0 : 1;
@@ -261,7 +260,10 @@ final class LockCost {
 
   void onReply(LockRequest request, NodeReply reply) {
     if (request instanceof LockRequest.Acquire r) {
-      answered |= reply.code().definite() && r.leaseId().equals(leaseId);
+      if (r.leaseId().equals(leaseId)) {
+        answered |= reply.code().definite();
+        stale |= reply.code() == Code.STALE;
+      }
     } else if (request instanceof LockRequest.Enqueue) {
       queueing = false;
       if (reply.code() == Code.ADMITTED) {

@@ -100,7 +100,7 @@ final class ProtocolMutants {
         "only nodes that granted are rolled back",
         protocol(
             "PendingReleases",
-            "refused ? 0 : r.recipients.written(), now);",
+            "refused ? 0 : r.recipients.mask(), now);",
             "refused ? 0 : r.grantedMask(), now);"));
     mutant(
         "M7",
@@ -114,9 +114,9 @@ final class ProtocolMutants {
         "the next attempt uses the same lease id",
         protocol(
             "Acquirer",
-            "    String leaseId = random.leaseId();\n",
-            "    AcquireRound k = wait.roundFor(wait.waiter());\n"
-                + "    String leaseId = k == null ? random.leaseId() : k.request.leaseId();\n"));
+            "(keys, random.leaseId(), token",
+            "(keys, wait.roundFor(w) == null ? random.leaseId() :"
+                + " wait.roundFor(w).request.leaseId(), token"));
     mutant(
         "M9",
         "an extension sets the key again although a later lease has ended",
@@ -176,11 +176,11 @@ final class ProtocolMutants {
         protocol(
             "Wait",
             "    lastVotes = round;\n",
-            "    lastVotes = round;\n"
+            "    AcquireRound before = round();\n"
+                + "    lastVotes = round;\n"
                 + "    for (int i = 0; before instanceof AcquireRound && i <"
                 + " round.replies().length; i++) {\n"
-                + "      if (before.request.leaseId().equals(round.request.leaseId()) &&"
-                + " before.is(i, dev.redlock.spi.NodeReply.Code.GRANTED)) {\n"
+                + "      if (before.is(i, dev.redlock.spi.NodeReply.Code.GRANTED)) {\n"
                 + "        round.replies()[i] = before.reply(i);\n"
                 + "      }\n"
                 + "    }"));
@@ -245,8 +245,8 @@ final class ProtocolMutants {
         "a silent node is not rolled back",
         protocol(
             "PendingReleases",
-            "refused ? 0 : r.recipients.written(), now);",
-            "refused ? 0 : r.recipients.written() & ~r.open(), now);"));
+            "refused ? 0 : r.recipients.mask(), now);",
+            "refused ? 0 : r.recipients.mask() & ~r.open(), now);"));
     mutant(
         "M21",
         "a tie of an even number of nodes is not decided",
@@ -748,7 +748,7 @@ final class ProtocolMutants {
     mutant(
         "I",
         "a round whose token is refused takes a new one as often as it likes",
-        protocol("Acquirer", "sameSet && !r.recipients.isSecondOfItsLeaseId()", "sameSet"));
+        protocol("Acquirer", "if (!r.followsStale) {", "{"));
     mutant(
         "I",
         "a waiter that is queued asks the home node again after each round trip",

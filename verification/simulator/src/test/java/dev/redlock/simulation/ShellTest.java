@@ -65,7 +65,7 @@ class ShellTest {
   @Test
   void smallWorlds_keepEveryPromiseAndTheDigest() throws InterruptedException {
     Simulator.Tally tally = holdInSmallWorlds(Scenario.Setting.SHELL_NORMAL);
-    assertThat(Long.toHexString(tally.digests.sum())).isEqualTo("4ae739eb33083035");
+    assertThat(Long.toHexString(tally.digests.sum())).isEqualTo("2ee28a36cb4e2fe");
   }
 
   @Test

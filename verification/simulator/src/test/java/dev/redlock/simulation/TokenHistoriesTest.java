@@ -179,7 +179,7 @@ class TokenHistoriesTest {
     holdRequests(p, a);
     a.tries();
     for (int i = 0; i < 4; i++) {
-      require(a.refusal == null, "two attempts of two tokens each");
+      require(a.refusal == null, "two attempts of two rounds each");
       b.wants(100);
       p.run(20);
       b.mustHold("no other client asks").releases();
@@ -226,7 +226,7 @@ class TokenHistoriesTest {
     p.run(500);
     require(a.refusal != null, "a single try ends");
     require(a.refusal.verdict() == AcquireVerdict.STALE, a.refusal.sentence());
-    require(a.refusal.rounds() == 2, "one attempt of two tokens");
+    require(a.refusal.rounds() == 2, "one attempt of two rounds");
     p.link(a, 3).letGo();
     p.run(100);
   }

@@ -97,8 +97,6 @@ final class Trace {
     if (before == null) {
       grants.put(leaseId, grants.size() + 1);
       add(world.now, "ask", leaseId, 0, token, 0, 0);
-    } else if (before != token) {
-      add(world.now, "again", leaseId, 0, token, 0, 0);
     }
   }
 
