@@ -5,7 +5,6 @@ import dev.redlock.bench.report.JsonReport;
 import dev.redlock.bench.report.Machine;
 import dev.redlock.bench.report.Results;
 import dev.redlock.bench.report.TableReport;
-import dev.redlock.bench.scenario.ClusterHandOver;
 import dev.redlock.bench.scenario.ClusterScale;
 import dev.redlock.bench.scenario.Collision;
 import dev.redlock.bench.scenario.ContendedLocal;
@@ -15,7 +14,6 @@ import dev.redlock.bench.scenario.Distance;
 import dev.redlock.bench.scenario.HeldLeases;
 import dev.redlock.bench.scenario.Hung;
 import dev.redlock.bench.scenario.Jitter;
-import dev.redlock.bench.scenario.NodeCounts;
 import dev.redlock.bench.scenario.Profile;
 import dev.redlock.bench.scenario.Run;
 import dev.redlock.bench.scenario.Scenario;
@@ -23,7 +21,6 @@ import dev.redlock.bench.scenario.Scripts;
 import dev.redlock.bench.scenario.ThrottledLeases;
 import dev.redlock.bench.scenario.Throughput;
 import dev.redlock.bench.scenario.Uncontended;
-import dev.redlock.bench.scenario.VertxHandOver;
 import dev.redlock.bench.scenario.Waiters;
 import dev.redlock.bench.system.Peer;
 import dev.redlock.testkit.RedisNodes;
@@ -69,12 +66,9 @@ public final class Bench implements Callable<Integer> {
           new Collision(),
           new Distance(),
           new Crowds(),
-          new NodeCounts(),
           new Profile(),
           new Scripts(),
-          new ClusterHandOver(),
-          new ClusterScale(),
-          new VertxHandOver());
+          new ClusterScale());
 
   private enum Size {
     quick,

@@ -36,6 +36,21 @@ class ReadmeTest {
   }
 
   @Test
+  void snippetsOfTheTutorial_areLinesOfTheProgramsWordForWord() throws IOException {
+    Pattern marked =
+        Pattern.compile(" *// tutorial: (\\S+)\n(.*?) *// tutorial\\.\n", Pattern.DOTALL);
+    Set<String> compiled = new TreeSet<>();
+    try (Stream<Path> files = Files.list(SNIPPETS.resolveSibling("tutorial"))) {
+      for (Path file : files.toList()) {
+        compiled.addAll(matches(marked, Files.readString(file)));
+      }
+    }
+    assertThat(matches(QUOTED, Files.readString(ROOT.resolve("docs/tutorial.md"))))
+        .hasSize(5)
+        .containsExactlyInAnyOrderElementsOf(compiled);
+  }
+
+  @Test
   void tests_namedInTheDocuments_exist() throws IOException {
     Set<String> there;
     try (Stream<Path> files = Files.walk(ROOT)) {
@@ -81,20 +96,6 @@ class ReadmeTest {
 
     assertThat(listed).containsExactlyInAnyOrderElementsOf(built);
     assertThat(planned).doesNotContainAnyElementsOf(built);
-  }
-
-  @Test
-  void links_intoTheRepository_leadSomewhere() throws IOException {
-    List<String> targets =
-        Pattern.compile("\\]\\(([^)#:]+)\\)")
-            .matcher(readme())
-            .results()
-            .map(match -> match.group(1))
-            .toList();
-
-    assertThat(targets)
-        .isNotEmpty()
-        .allSatisfy(target -> assertThat(ROOT.resolve(target)).exists());
   }
 
   /** Name and text of each match, the text without its common indentation. */

@@ -3,15 +3,14 @@ package dev.redlock.it;
 import dev.redlock.LockOptions;
 import dev.redlock.Redlock;
 import dev.redlock.RedlockBuilder;
-import dev.redlock.cluster.ClusterLockNode;
 import dev.redlock.operations.NodeState;
 import dev.redlock.spi.RestartGuard;
 import dev.redlock.testkit.RedisNode;
 import dev.redlock.testkit.RedisNodes;
-import dev.redlock.testkit.ServerState;
 import java.time.Duration;
 import java.util.Map;
-import java.util.WeakHashMap;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.awaitility.Awaitility;
 
@@ -20,30 +19,13 @@ import org.awaitility.Awaitility;
  * nothing.
  */
 public final class Clients {
-  private static final Map<RedisNodes, Boolean> CLUSTERS = new WeakHashMap<>();
-
   private Clients() {}
 
-  /** The masters as lock nodes: independent masters, or one cluster each. */
+  /** The masters as lock nodes. */
   public static RedlockBuilder on(RedisNodes nodes) {
-    RedlockBuilder builder = Redlock.builder().restartGuard(RestartGuard.OFF);
-    if (inClusterMode(nodes)) {
-      nodes.uris().forEach(uri -> builder.nodes(ClusterLockNode.connect(uri)));
-      return builder;
-    }
-    return builder.nodes(LeastUser.uris(nodes).toArray(String[]::new));
-  }
-
-  private static boolean inClusterMode(RedisNodes nodes) {
-    synchronized (CLUSTERS) {
-      return CLUSTERS.computeIfAbsent(
-          nodes,
-          all ->
-              all.stream()
-                  .filter(node -> node.state() == ServerState.RUNNING)
-                  .map(node -> String.valueOf(node.command("INFO", "cluster")))
-                  .anyMatch(info -> info.contains("cluster_enabled:1")));
-    }
+    return Redlock.builder()
+        .restartGuard(RestartGuard.OFF)
+        .nodes(LeastUser.uris(nodes).toArray(String[]::new));
   }
 
   /** Long enough for a machine that is busy with other builds. */
@@ -70,12 +52,7 @@ public final class Clients {
     Awaitility.await("nodes vote: " + redlock.operations().nodes())
         .atMost(Duration.ofSeconds(10))
         .pollInterval(Duration.ofMillis(5))
-        .until(
-            () ->
-                redlock.operations().nodes().stream()
-                        .filter(n -> n.state() == NodeState.State.VOTING)
-                        .count()
-                    >= atLeast);
+        .until(() -> Clients.votes(redlock) >= atLeast);
     return redlock;
   }
 
@@ -111,6 +88,29 @@ public final class Clients {
     return nodes.stream()
         .anyMatch(
             node -> String.valueOf(node.command("GET", lockKey(name) + ":fence")).endsWith(":1"));
+  }
+
+  /** The result of a call to an operator's method. */
+  public static <T> T done(CompletionStage<T> call) throws Exception {
+    return call.toCompletableFuture().get(60, TimeUnit.SECONDS);
+  }
+
+  /** How many nodes of the client vote. */
+  public static int votes(Redlock redlock) {
+    return (int)
+        redlock.operations().nodes().stream()
+            .filter(node -> node.state() == NodeState.State.VOTING)
+            .count();
+  }
+
+  /** Waits until all masters store the lock. */
+  public static void everywhere(RedisNodes nodes, String name) {
+    Eventually.holds(() -> nodes.stream().allMatch(node -> holdsKey(node, name)), nodes);
+  }
+
+  /** Waits until no master stores the lock. */
+  public static void gone(RedisNodes nodes, String name) {
+    Eventually.holds(() -> nodes.stream().noneMatch(node -> holdsKey(node, name)), nodes);
   }
 
   public static boolean holdsKey(RedisNode node, String name) {

@@ -11,43 +11,12 @@ import dev.redlock.QuorumUnavailableException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 class EventuallyTest {
   private static final Duration LONG = Duration.ofSeconds(20);
   private static final Duration SHORT = Duration.ofMillis(50);
-
-  @Test
-  void condition_thatThrowsForAMoment_isWaitedFor() {
-    AtomicInteger looks = new AtomicInteger();
-    Eventually.holds(
-        () -> {
-          if (looks.incrementAndGet() < 5) {
-            throw new IllegalStateException("no master serves slot 6083");
-          }
-          return true;
-        },
-        LONG,
-        () -> "state");
-    assertThat(looks).hasValue(5);
-  }
-
-  @Test
-  void condition_thatThrowsToTheEnd_failsWithStateAndLastException() {
-    assertThatThrownBy(
-            () ->
-                Eventually.holds(
-                    () -> {
-                      throw new IllegalStateException("no master serves it");
-                    },
-                    SHORT,
-                    () -> "n0 is dead"))
-        .isInstanceOf(AssertionError.class)
-        .hasMessageContaining("n0 is dead")
-        .hasStackTraceContaining("IllegalStateException: no master serves it");
-  }
 
   @Test
   void condition_thatNeverHolds_failsWithState() {
@@ -71,28 +40,6 @@ class EventuallyTest {
                     () -> "state"))
         .hasMessage("two inside");
     assertThat(looks).hasValue(1);
-  }
-
-  @Test
-  void refusal_forAnotherReasonFirst_isWaitedFor() {
-    AtomicInteger attempts = new AtomicInteger();
-    QuorumUnavailableException refusal =
-        Eventually.refused(
-            () -> {
-              switch (attempts.incrementAndGet()) {
-                case 1 -> throw refusal("timed out");
-                case 2 -> {
-                  return Optional.empty();
-                }
-                case 3 -> throw new ExecutionException(new IllegalStateException("WRONGPASS"));
-                default -> throw new ExecutionException(refusal("WRONGPASS"));
-              }
-            },
-            "WRONGPASS",
-            LONG,
-            () -> "state");
-    assertThat(attempts).hasValue(4);
-    assertThat(refusal).hasMessageContaining("WRONGPASS");
   }
 
   @Test

@@ -19,48 +19,16 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Leases at the limits of their settings, and with unusual bodies and callers. */
+/** Leases that their own client breaks, durations of all time, and unusual callers. */
 @RedisTest(nodes = 3)
-class LeaseEdgesIT {
+class LeaseEdgesIT extends OneClient {
   private static final Duration WAIT = Duration.ofSeconds(5);
   private static final Duration EVER = Duration.ofSeconds(Long.MAX_VALUE);
 
-  private final RedisNodes nodes;
-  private Redlock redlock;
-
   LeaseEdgesIT(RedisNodes nodes) {
-    this.nodes = nodes;
-  }
-
-  @BeforeEach
-  void connect() {
-    redlock = Clients.patient(nodes);
-  }
-
-  @AfterEach
-  void disconnect() {
-    redlock.close();
-  }
-
-  private void gone(String name) {
-    for (RedisNode node : nodes) {
-      Eventually.holds(() -> !Clients.holdsKey(node, name), nodes);
-    }
-  }
-
-  @Test
-  void breakLock_ofANameOfOurOwnMultiLock_endsThatAtOnce() throws Exception {
-    Lease several = redlock.lock(List.of("edge-a", "edge-b")).acquire(WAIT);
-    // The lease time is 30 s: the next extension would come 10 s later.
-    redlock.operations().breakLock("edge-b").toCompletableFuture().get(3, TimeUnit.SECONDS);
-    assertThat(several.whenEnded().toCompletableFuture().get(2, TimeUnit.SECONDS))
-        .isEqualTo(LeaseEnd.LOST);
-    assertThat(several.isValid()).isFalse();
-    gone("edge-a");
+    super(nodes, Clients::patient);
   }
 
   /** Another client may have the name when the break completes (#37). */
@@ -75,12 +43,7 @@ class LeaseEdgesIT {
   }
 
   private boolean validAfterBreak(String name, Lease lease) throws Exception {
-    return redlock
-        .operations()
-        .breakLock(name)
-        .thenApply(before -> lease.isValid())
-        .toCompletableFuture()
-        .get(5, TimeUnit.SECONDS);
+    return Clients.done(redlock.operations().breakLock(name).thenApply(before -> lease.isValid()));
   }
 
   @Test
@@ -97,99 +60,48 @@ class LeaseEdgesIT {
     }
   }
 
-  @Test
-  void extendAsync_closeToTheHoldCap_confirmsWhatIsLeft() throws Exception {
-    Duration cap = Duration.ofSeconds(3);
-    Lease lease =
-        redlock
-            .lock(
-                "edge-cap",
-                Clients.options()
-                    .leaseTime(cap)
-                    .drift(Duration.ZERO) // With drift zero the first validity reaches the cap.
-                    .holdCap(cap)
-                    .autoExtend(false)
-                    .build())
-            .acquire(WAIT);
-    Duration before = lease.remainingValidity();
-    lease.extendAsync().toCompletableFuture().get(2, TimeUnit.SECONDS);
-    assertThat(lease.isValid()).isTrue();
-    assertThat(lease.remainingValidity()).isLessThanOrEqualTo(before);
-    // Verify it on the nodes.
-    for (RedisNode node : nodes) {
-      node.command("SET", Clients.lockKey("edge-cap"), "another", "PX", "1000");
+  /** Work that tells of its start and of its stop. */
+  private static final class Told implements LeaderElection.Work {
+    private final CompletableFuture<Lease> started = new CompletableFuture<>();
+    private final CompletableFuture<Void> stopped = new CompletableFuture<>();
+
+    @Override
+    public CompletionStage<?> startWork(Lease lease) {
+      started.complete(lease);
+      return CompletableFuture.completedStage(null);
     }
-    assertThat(lease.extendAsync().toCompletableFuture())
-        .failsWithin(Duration.ofSeconds(2))
-        .withThrowableThat()
-        .withMessageContaining("ended: LOST");
-  }
 
-  @Test
-  void lease_withoutAHoldCap_isExtended() throws Exception {
-    Lease lease = redlock.lock("edge-ever", Clients.options().noHoldCap().build()).acquire(WAIT);
-    lease.extendAsync().toCompletableFuture().get(2, TimeUnit.SECONDS);
-    assertThat(lease.remainingValidity()).isGreaterThan(Duration.ofSeconds(20));
-    lease.close();
-    gone("edge-ever");
-  }
-
-  @Test
-  void maxLeaseTime_aboveTheLongestLeaseTime_isRefusedWithTheNumbers() {
-    assertThatThrownBy(() -> Clients.on(nodes).maxLeaseTime(EVER).build())
-        .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining(
-            "maxLeaseTime " + Printable.of(EVER) + " must not be longer than 1 h");
+    @Override
+    public CompletionStage<?> stopWork(LeaderElection.StopReason reason) {
+      stopped.complete(null);
+      return CompletableFuture.completedStage(null);
+    }
   }
 
   @Test
   void election_withStopTimeoutOfAllTime_worksAndStops() throws Exception {
-    CompletableFuture<Lease> started = new CompletableFuture<>();
-    CompletableFuture<Void> told = new CompletableFuture<>();
+    Told work = new Told();
     LeaderElection election =
-        LeaderElection.builder(
-                redlock,
-                "edge-election",
-                new LeaderElection.Work() {
-                  @Override
-                  public CompletionStage<?> startWork(Lease lease) {
-                    started.complete(lease);
-                    return CompletableFuture.completedStage(null);
-                  }
-
-                  @Override
-                  public CompletionStage<?> stopWork(LeaderElection.StopReason reason) {
-                    told.complete(null);
-                    return CompletableFuture.completedStage(null);
-                  }
-                })
-            .stopTimeout(EVER)
-            .build();
+        LeaderElection.builder(redlock, "edge-election", work).stopTimeout(EVER).build();
     election.start();
-    started.get(5, TimeUnit.SECONDS);
+    work.started.get(5, TimeUnit.SECONDS);
     election.stop().toCompletableFuture().get(5, TimeUnit.SECONDS);
-    told.get(1, TimeUnit.SECONDS);
-    gone("edge-election");
+    work.stopped.get(1, TimeUnit.SECONDS);
+    Clients.gone(nodes, "edge-election");
   }
 
   @Test
-  void election_withMarginOrPauseOfAllTime_isRefusedWithTheNumbers() {
-    LeaderElection.Work work =
-        new LeaderElection.Work() {
-          @Override
-          public CompletionStage<?> startWork(Lease lease) {
-            return CompletableFuture.completedStage(null);
-          }
-
-          @Override
-          public CompletionStage<?> stopWork(LeaderElection.StopReason reason) {
-            return CompletableFuture.completedStage(null);
-          }
-        };
-    assertThatThrownBy(() -> LeaderElection.builder(redlock, "e", work).stopMargin(EVER).build())
+  void durationOfAllTime_isRefusedWithTheNumber() {
+    LeaderElection.Builder election = LeaderElection.builder(redlock, "e", new Told());
+    assertThatThrownBy(() -> Clients.on(nodes).maxLeaseTime(EVER).build())
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining(
+            "maxLeaseTime " + Printable.of(EVER) + " must not be longer than 1 h");
+    assertThatThrownBy(() -> election.stopMargin(EVER).build())
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("stopMargin " + Printable.of(EVER));
-    assertThatThrownBy(() -> LeaderElection.builder(redlock, "e", work).retryPause(EVER).build())
+    assertThatThrownBy(
+            () -> LeaderElection.builder(redlock, "e", new Told()).retryPause(EVER).build())
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("retryPause " + Printable.of(EVER));
   }
@@ -206,7 +118,7 @@ class LeaseEdgesIT {
     assertThat(locked).isTrue();
     assertThat(kept).isTrue();
     lock.unlock();
-    gone("edge-thread");
+    Clients.gone(nodes, "edge-thread");
   }
 
   @Test

@@ -109,14 +109,9 @@ class LeastPrivilegeIT {
         Redlock two = Clients.patient(nodes)) {
       Lease lease = one.lock("least").acquire(Duration.ofSeconds(5));
       lease.extendAsync().toCompletableFuture().get(5, TimeUnit.SECONDS);
-      Eventually.holds(() -> nodes.stream().allMatch(n -> Clients.holdsKey(n, "least")), nodes);
+      Clients.everywhere(nodes, "least");
       assertThat(two.lock("least").tryAcquire()).isEmpty();
-      assertThat(
-              two.operations()
-                  .inspect("least")
-                  .toCompletableFuture()
-                  .get(5, TimeUnit.SECONDS)
-                  .nodes())
+      assertThat(Clients.done(two.operations().inspect("least")).nodes())
           .allSatisfy(node -> assertThat(node.holder()).isNotNull());
       var waiting = two.lock("least").acquireAsync(Duration.ofSeconds(10));
       lease.close();
@@ -132,8 +127,7 @@ class LeastPrivilegeIT {
               });
       one.lock(List.of("a", "b")).acquire(Duration.ofSeconds(5)).close();
     }
-    Eventually.holds(
-        () -> nodes.stream().noneMatch(node -> Clients.holdsKey(node, "least")), nodes);
+    Clients.gone(nodes, "least");
   }
 
   /** Without a permission for it. The default user of the server sees the list. */

@@ -116,8 +116,7 @@ class LifeCycleIT {
       }
       assertThat(stopped.get()).as("work stopped, cycle %d", number).isEqualTo(started.get());
       for (String name : List.of("a", "b", "e")) {
-        Eventually.holds(
-            () -> nodes.stream().noneMatch(node -> Clients.holdsKey(node, name)), nodes);
+        Clients.gone(nodes, name);
       }
       return calls.get();
     }

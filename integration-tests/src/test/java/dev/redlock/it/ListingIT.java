@@ -1,14 +1,11 @@
 package dev.redlock.it;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.redlock.DistributedLock;
 import dev.redlock.Lease;
-import dev.redlock.LockTimeoutException;
 import dev.redlock.Redlock;
 import dev.redlock.operations.LockListing;
-import dev.redlock.operations.LockState;
 import dev.redlock.spi.RestartGuard;
 import dev.redlock.testkit.RedisNode;
 import dev.redlock.testkit.RedisNodes;
@@ -20,8 +17,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.Flow;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Tag;
@@ -92,67 +87,6 @@ class ListingIT {
       waits.join().close();
       tagged.close();
     }
-  }
-
-  @Test
-  void refusedClient_learnsTheLabelOfTheHolder() {
-    try (Redlock holder = client("orders-7f9c/pod-3");
-        Redlock other = client("");
-        Lease lease = holder.lock("labelled").acquire(WAIT)) {
-      assertThatThrownBy(() -> other.lock("labelled").acquire(Duration.ZERO))
-          .isInstanceOf(LockTimeoutException.class)
-          .hasMessageContaining("'orders-7f9c/pod-3'")
-          .hasMessageNotContaining(Clients.leaseId(nodes, "labelled"));
-      assertThat(other.lock("labelled").tryAcquire()).isEmpty();
-      // The third node may have granted to the other client first; the holder repairs it then.
-      Eventually.holds(
-          () ->
-              other.operations().inspect("labelled").toCompletableFuture().join().nodes().stream()
-                  .allMatch(view -> "orders-7f9c/pod-3".equals(view.holderLabel())),
-          nodes);
-    }
-  }
-
-  @Test
-  void watch_reportsWhatAnotherClientDoes() {
-    List<LockState> states = new CopyOnWriteArrayList<>();
-    try (Redlock holder = client("pod-3");
-        Redlock watcher = client("")) {
-      watcher
-          .operations()
-          .watch("watched")
-          .subscribe(
-              new Flow.Subscriber<>() {
-                @Override
-                public void onSubscribe(Flow.Subscription subscription) {
-                  subscription.request(Long.MAX_VALUE);
-                }
-
-                @Override
-                public void onNext(LockState state) {
-                  states.add(state);
-                }
-
-                @Override
-                public void onError(Throwable failure) {}
-
-                @Override
-                public void onComplete() {}
-              });
-      is(states, LockState.Status.FREE);
-      Lease lease = holder.lock("watched").acquire(WAIT);
-      is(states, LockState.Status.HELD);
-      assertThat(states.get(states.size() - 1).holderLabel()).isEqualTo("pod-3");
-      assertThat(states.get(states.size() - 1).highestTokenSeen())
-          .isEqualTo(lease.fencingToken().value());
-      lease.close();
-      is(states, LockState.Status.FREE);
-    }
-  }
-
-  private void is(List<LockState> states, LockState.Status status) {
-    Eventually.holds(
-        () -> states.get(states.size() - 1).status() == status, Duration.ofSeconds(10), nodes);
   }
 
   @Test

@@ -4,13 +4,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.redlock.LockOptions;
 import dev.redlock.QuorumUnavailableException;
-import dev.redlock.Redlock;
 import dev.redlock.testkit.RedisNode;
 import dev.redlock.testkit.RedisNodes;
 import dev.redlock.testkit.RedisTest;
 import java.time.Duration;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -18,22 +15,10 @@ import org.junit.jupiter.api.Test;
  * A missing reply does not mean "no": the client undoes every request that a node may have granted.
  */
 @RedisTest(nodes = 5, gated = true)
-class LostReplyIT {
-  private final RedisNodes nodes;
-  private Redlock redlock;
+class LostReplyIT extends OneClient {
 
   LostReplyIT(RedisNodes nodes) {
-    this.nodes = nodes;
-  }
-
-  @BeforeEach
-  void connect() {
-    redlock = Clients.start(nodes);
-  }
-
-  @AfterEach
-  void disconnect() {
-    redlock.close();
+    super(nodes, Clients::start);
   }
 
   @Test
@@ -46,9 +31,7 @@ class LostReplyIT {
     for (RedisNode node : nodes) {
       node.gate().endFaults();
     }
-    for (RedisNode node : nodes) {
-      Eventually.holds(() -> !Clients.holdsKey(node, "lost-reply"), nodes);
-    }
+    Clients.gone(nodes, "lost-reply");
     // The request did arrive: the fence contains the token.
     Eventually.holds(
         () -> nodes.get(0).key(Clients.lockKey("lost-reply") + ":fence").isPresent(), nodes);

@@ -105,13 +105,7 @@ class ManagedServersIT {
       awaitState(client, NodeState.State.VOTING, "");
       assertThat(log.events().map(event -> event.getFormattedMessage()))
           .anyMatch(line -> line.contains("CLIENT TRACKING (waiters receive no invalidations)"));
-      assertThat(
-              client
-                  .operations()
-                  .doctor()
-                  .toCompletableFuture()
-                  .get(5, TimeUnit.SECONDS)
-                  .toString())
+      assertThat(Clients.done(client.operations().doctor()).toString())
           .contains("sends no invalidations (CLIENT TRACKING)")
           .contains("waiters poll");
     }

@@ -102,14 +102,7 @@ final class Masters implements AutoCloseable {
   }
 
   void awaitVoting(Redlock client, int nodes) {
-    Eventually.holds(
-        () ->
-            client.operations().nodes().stream()
-                    .filter(node -> node.state() == NodeState.State.VOTING)
-                    .count()
-                == nodes,
-        PATIENCE,
-        () -> describe(client));
+    Eventually.holds(() -> Clients.votes(client) == nodes, PATIENCE, () -> describe(client));
   }
 
   String describe(Redlock client) {

@@ -186,24 +186,6 @@ class NodesIT {
   }
 
   @Test
-  void doctor_allHealthy_reportsNothing() throws Exception {
-    try (Redlock redlock = Clients.patient(nodes)) {
-      Diagnosis diagnosis =
-          redlock.operations().doctor().toCompletableFuture().get(5, TimeUnit.SECONDS);
-      System.out.println(diagnosis);
-      assertThat(diagnosis.nodes()).hasSize(3);
-      for (NodeFindings node : diagnosis.nodes()) {
-        assertThat(node.server()).containsPattern("(redis|valkey) \\d+\\.");
-        assertThat(node.role()).isEqualTo("master");
-        assertThat(node.evictionPolicy()).isEqualTo("noeviction");
-        assertThat(node.clockSkew()).isBetween(Duration.ofMillis(-500), Duration.ofMillis(500));
-        // The guard is off and nothing is persisted; that is the only finding.
-        assertThat(node.complaints()).singleElement().asString().contains("RestartGuard.OFF");
-      }
-    }
-  }
-
-  @Test
   void doctor_evictionReplicaAndADeadNode_reportsEach() throws Exception {
     try (Redlock redlock = Clients.patient(nodes)) {
       nodes.get(0).command("CONFIG", "SET", "maxmemory-policy", "allkeys-lru");
@@ -315,22 +297,6 @@ class NodesIT {
       List<NodeFindings> found =
           redlock.operations().doctor().toCompletableFuture().get(5, TimeUnit.SECONDS).nodes();
       assertThat(found.get(2).complaints()).anyMatch(c -> c.contains("did not answer in time"));
-    }
-  }
-
-  @Test
-  void doctor_freshMastersUnderTheGuard_reportsTheRemainingQuarantine() throws Exception {
-    try (Redlock redlock =
-        Redlock.builder()
-            .nodes(nodes.uris().toArray(String[]::new))
-            .maxLeaseTime(Duration.ofMinutes(10)) // The masters may be older than the default.
-            .build()) {
-      Eventually.holds(() -> count(redlock, NodeState.State.QUARANTINED) == 3, nodes);
-      for (NodeFindings node :
-          redlock.operations().doctor().toCompletableFuture().get(5, TimeUnit.SECONDS).nodes()) {
-        assertThat(node.node().remaining()).isPositive();
-        assertThat(node.complaints()).anyMatch(c -> c.contains("does not vote: started "));
-      }
     }
   }
 

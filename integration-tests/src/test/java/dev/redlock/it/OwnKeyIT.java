@@ -15,8 +15,6 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -25,24 +23,11 @@ import org.junit.jupiter.api.Test;
  * extension.
  */
 @RedisTest(nodes = 5)
-class OwnKeyIT {
+class OwnKeyIT extends OneClient {
   private static final Duration WAIT = Duration.ofSeconds(5);
 
-  private final RedisNodes nodes;
-  private Redlock redlock;
-
   OwnKeyIT(RedisNodes nodes) {
-    this.nodes = nodes;
-  }
-
-  @BeforeEach
-  void connect() {
-    redlock = Clients.patient(nodes);
-  }
-
-  @AfterEach
-  void disconnect() {
-    redlock.close();
+    super(nodes, Clients::patient);
   }
 
   @Test
@@ -50,7 +35,7 @@ class OwnKeyIT {
     long[] millis = new long[9];
     for (int i = 0; i < millis.length; i++) {
       Lease lease = redlock.lock("superseded").acquire(WAIT);
-      everywhere("superseded");
+      Clients.everywhere(nodes, "superseded");
       long start = System.nanoTime();
       for (int n = 0; n < 3; n++) {
         nodes.get(n).command("SET", Clients.lockKey("superseded"), "another", "PX", "5000");
@@ -61,12 +46,9 @@ class OwnKeyIT {
       for (int n = 0; n < 3; n++) {
         nodes.get(n).command("DEL", Clients.lockKey("superseded"));
       }
-      gone("superseded");
+      Clients.gone(nodes, "superseded");
     }
-    Arrays.sort(millis);
-    System.out.println("superseded: LOST after median " + millis[4] + " ms, max " + millis[8]);
-    assertThat(millis[4]).as("median ms").isLessThanOrEqualTo(100);
-    assertThat(millis[8]).as("longest ms; the next extension comes after 10 s").isLessThan(5_000);
+    assertLongBeforeTheNextExtension("superseded", millis);
   }
 
   @Test
@@ -75,21 +57,18 @@ class OwnKeyIT {
     try (Redlock other = Clients.patient(nodes);
         Lease lease = redlock.lock("deleted").acquire(WAIT)) {
       for (int i = 0; i < millis.length; i++) {
-        everywhere("deleted");
+        Clients.everywhere(nodes, "deleted");
         long start = System.nanoTime();
         for (RedisNode node : nodes) {
           node.command("DEL", Clients.lockKey("deleted"));
         }
-        everywhere("deleted");
+        Clients.everywhere(nodes, "deleted");
         millis[i] = (System.nanoTime() - start) / 1_000_000;
         assertThat(other.lock("deleted").tryAcquire()).isEmpty();
         assertThat(lease.isValid()).isTrue();
       }
     }
-    Arrays.sort(millis);
-    System.out.println("deleted: repaired after median " + millis[4] + " ms, max " + millis[8]);
-    assertThat(millis[4]).as("median ms").isLessThanOrEqualTo(100);
-    assertThat(millis[8]).as("longest ms; the next extension comes after 10 s").isLessThan(5_000);
+    assertLongBeforeTheNextExtension("deleted", millis);
   }
 
   @Test
@@ -99,7 +78,7 @@ class OwnKeyIT {
     AtomicInteger got = new AtomicInteger();
     try (Redlock other = Clients.patient(nodes);
         Lease lease = redlock.lock("fought").acquire(WAIT)) {
-      everywhere("fought");
+      Clients.everywhere(nodes, "fought");
       String leaseId = Clients.leaseId(nodes, "fought");
       for (int i = 0; i < millis.length; i++) {
         nodes.get(0).command("DEL", Clients.lockKey("fought"));
@@ -136,7 +115,7 @@ class OwnKeyIT {
     nodes.flush();
     try (Redlock guarded = guarded();
         Lease lease = guarded.lock("flushed").acquire(WAIT)) {
-      everywhere("flushed");
+      Clients.everywhere(nodes, "flushed");
       String leaseId = Clients.leaseId(nodes, "flushed");
       for (int i = 0; i < millis.length; i++) {
         long start = System.nanoTime();
@@ -177,43 +156,28 @@ class OwnKeyIT {
     try (Redlock operator = Clients.patient(nodes)) {
       for (int i = 0; i < millis.length; i++) {
         Lease lease = redlock.lock("broken").acquire(WAIT);
-        everywhere("broken");
+        Clients.everywhere(nodes, "broken");
         long start = System.nanoTime();
         operator.operations().breakLock("broken").toCompletableFuture().get(9, TimeUnit.SECONDS);
         LeaseEnd end = lease.whenEnded().toCompletableFuture().get(9, TimeUnit.SECONDS);
         millis[i] = (System.nanoTime() - start) / 1_000_000;
         assertThat(end).isEqualTo(LeaseEnd.LOST);
         assertThatThrownBy(lease::ensureValid).isInstanceOf(LeaseLostException.class);
-        gone("broken");
+        Clients.gone(nodes, "broken");
         try (Lease next = operator.lock("broken").acquire(WAIT)) {
           assertThat(next.fencingToken()).isGreaterThan(lease.fencingToken());
         }
-        gone("broken"); // Close waits for a quorum only.
+        Clients.gone(nodes, "broken"); // Close waits for a quorum only.
       }
     }
+    assertLongBeforeTheNextExtension("broken", millis);
+  }
+
+  /** The next extension comes after 10 s. */
+  private static void assertLongBeforeTheNextExtension(String what, long[] millis) {
     Arrays.sort(millis);
-    System.out.println("broken: LOST after median " + millis[4] + " ms, max " + millis[8]);
+    System.out.println(what + ": after median " + millis[4] + " ms, max " + millis[8]);
     assertThat(millis[4]).as("median ms").isLessThanOrEqualTo(100);
-    assertThat(millis[8]).as("longest ms; the next extension comes after 10 s").isLessThan(5_000);
-  }
-
-  @Test
-  void breakLock_ofOurOwn_endsItAtOnce() throws Exception {
-    Lease lease = redlock.lock("own").acquire(WAIT);
-    redlock.operations().breakLock("own").toCompletableFuture().get(9, TimeUnit.SECONDS);
-    assertThat(lease.whenEnded().toCompletableFuture().get(9, TimeUnit.SECONDS))
-        .isEqualTo(LeaseEnd.LOST);
-  }
-
-  private void everywhere(String name) {
-    for (RedisNode node : nodes) {
-      Eventually.holds(() -> Clients.holdsKey(node, name), nodes);
-    }
-  }
-
-  private void gone(String name) {
-    for (RedisNode node : nodes) {
-      Eventually.holds(() -> !Clients.holdsKey(node, name), nodes);
-    }
+    assertThat(millis[8]).as("longest ms").isLessThan(5_000);
   }
 }

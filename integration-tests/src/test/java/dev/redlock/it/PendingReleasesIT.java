@@ -4,36 +4,20 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.redlock.Lease;
 import dev.redlock.LockOptions;
-import dev.redlock.Redlock;
 import dev.redlock.testkit.RedisNodes;
 import dev.redlock.testkit.RedisTest;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Pending releases are counted per node, and only while they are pending. */
 @RedisTest(nodes = 3)
-class PendingReleasesIT {
+class PendingReleasesIT extends OneClient {
   private static final int LOCKS = 50;
 
-  private final RedisNodes nodes;
-  private Redlock redlock;
-
   PendingReleasesIT(RedisNodes nodes) {
-    this.nodes = nodes;
-  }
-
-  @BeforeEach
-  void connect() {
-    redlock = Clients.start(nodes);
-  }
-
-  @AfterEach
-  void disconnect() {
-    redlock.close();
+    super(nodes, Clients::start);
   }
 
   private int owedBy(int node) {

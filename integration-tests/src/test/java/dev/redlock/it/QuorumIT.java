@@ -11,7 +11,6 @@ import dev.redlock.DistributedLock;
 import dev.redlock.Lease;
 import dev.redlock.LockOptions;
 import dev.redlock.QuorumUnavailableException;
-import dev.redlock.Redlock;
 import dev.redlock.testkit.RedisKey;
 import dev.redlock.testkit.RedisNode;
 import dev.redlock.testkit.RedisNodes;
@@ -20,30 +19,14 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import org.HdrHistogram.Histogram;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Quorums on five real masters. */
 @RedisTest(nodes = 5)
-class QuorumIT {
-  private final RedisNodes nodes;
-  private Redlock redlock;
+class QuorumIT extends OneClient {
 
   QuorumIT(RedisNodes nodes) {
-    this.nodes = nodes;
-  }
-
-  @BeforeEach
-  void connect() {
-    redlock = Clients.start(nodes);
-  }
-
-  @AfterEach
-  void disconnect() {
-    redlock.close();
+    super(nodes, Clients::start);
   }
 
   @Test
@@ -63,20 +46,7 @@ class QuorumIT {
       }
       assertThat(redlock.lock("orders:1").tryAcquire()).isEmpty();
     }
-    for (RedisNode node : nodes) {
-      Eventually.holds(() -> !Clients.holdsKey(node, "orders:1"), nodes);
-    }
-  }
-
-  @Test
-  void acquire_twoOfFiveKilled_locksContinue() {
-    nodes.get(1).kill();
-    nodes.get(3).kill();
-    for (int i = 0; i < 200; i++) {
-      try (Lease lease = redlock.lock("killed").acquire(Duration.ofSeconds(2))) {
-        assertThat(lease.isValid()).isTrue();
-      }
-    }
+    Clients.gone(nodes, "orders:1");
   }
 
   @Test
@@ -91,45 +61,8 @@ class QuorumIT {
       nodes.get(4).restart();
       Clients.voting(redlock, 5);
       // A lease on exactly a quorum is one lost key away from a second owner.
-      for (RedisNode node : nodes) {
-        Eventually.holds(() -> Clients.holdsKey(node, "early"), nodes);
-      }
+      Clients.everywhere(nodes, "early");
     }
-  }
-
-  @Tag("thorough")
-  @Test
-  void acquire_twoOfFivePaused_doesNotNotice() {
-    DistributedLock lock = redlock.lock("paused");
-    p99Millis("5 of 5 run", lock, 2000);
-    nodes.get(0).pause();
-    nodes.get(2).pause();
-    p99Millis("2 of 5 just paused", lock, 200);
-    double best = Double.MAX_VALUE;
-    for (int run = 0; run < 3; run++) {
-      best = Math.min(best, p99Millis("2 of 5 paused", lock, 2000));
-    }
-    assertThat(best).as("p99 in ms, best of three runs").isLessThan(20);
-    // If the client closed while the masters hang, their keys would only expire.
-    nodes.get(0).resume();
-    nodes.get(2).resume();
-    Eventually.holds(() -> Clients.owesNothing(redlock), Duration.ofSeconds(20), nodes);
-  }
-
-  private static double p99Millis(String what, DistributedLock lock, int times) {
-    Histogram micros = new Histogram(3);
-    for (int i = 0; i < times; i++) {
-      long start = System.nanoTime();
-      lock.acquire(Duration.ofSeconds(2)).close();
-      micros.recordValue((System.nanoTime() - start) / 1000);
-    }
-    System.out.printf(
-        "%s: acquire + release p50 %.3f ms, p99 %.3f ms, max %.1f ms%n",
-        what,
-        micros.getValueAtPercentile(50) / 1000.0,
-        micros.getValueAtPercentile(99) / 1000.0,
-        micros.getMaxValue() / 1000.0);
-    return micros.getValueAtPercentile(99) / 1000.0;
   }
 
   @Test
@@ -163,9 +96,7 @@ class QuorumIT {
     for (int i : new int[] {0, 2, 4}) {
       nodes.get(i).resume();
     }
-    for (RedisNode node : nodes) {
-      Eventually.holds(() -> !Clients.holdsKey(node, "minority"), nodes);
-    }
+    Clients.gone(nodes, "minority");
   }
 
   @Test

@@ -4,43 +4,33 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.redlock.LeaseLostException;
-import dev.redlock.Redlock;
 import dev.redlock.ReentrantDistributedLock;
 import dev.redlock.testkit.RedisNode;
 import dev.redlock.testkit.RedisNodes;
 import dev.redlock.testkit.RedisTest;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** The lock that a thread owns. */
 @RedisTest(nodes = 3)
-class ReentrantLockIT {
-  private final RedisNodes nodes;
-  private Redlock redlock;
+class ReentrantLockIT extends OneClient {
   private ReentrantDistributedLock lock;
 
   ReentrantLockIT(RedisNodes nodes) {
-    this.nodes = nodes;
+    super(nodes, Clients::patient);
   }
 
   @BeforeEach
-  void connect() {
-    redlock = Clients.patient(nodes);
+  void makeLock() {
     lock = redlock.reentrantLock("thread");
-  }
-
-  @AfterEach
-  void disconnect() {
-    redlock.close();
   }
 
   @Test
   void lock_enteredAgain_costsNoCommandAndIsFreedByTheLastUnlock() {
     lock.lock();
-    Eventually.holds(() -> nodes.stream().allMatch(n -> Clients.holdsKey(n, "thread")), nodes);
+    Clients.everywhere(nodes, "thread");
     long before = Commands.on(nodes);
     lock.lock();
     assertThat(redlock.reentrantLock("thread").tryLock()).isTrue();
@@ -51,28 +41,7 @@ class ReentrantLockIT {
     assertThat(lock.isHeldByCurrentThread()).isTrue();
     lock.unlock();
     assertThat(lock.isHeldByCurrentThread()).isFalse();
-    for (RedisNode node : nodes) {
-      Eventually.holds(() -> !Clients.holdsKey(node, "thread"), nodes);
-    }
-  }
-
-  @Test
-  void tryLock_heldByAnotherThread_isRefused() throws Exception {
-    lock.lock();
-    assertThat(CompletableFuture.supplyAsync(() -> lock.tryLock()).get(5, TimeUnit.SECONDS))
-        .isFalse();
-    assertThat(
-            CompletableFuture.supplyAsync(
-                    () -> {
-                      try {
-                        return lock.tryLock(50, TimeUnit.MILLISECONDS);
-                      } catch (InterruptedException e) {
-                        throw new AssertionError(e);
-                      }
-                    })
-                .get(5, TimeUnit.SECONDS))
-        .isFalse();
-    lock.unlock();
+    Clients.gone(nodes, "thread");
   }
 
   @Test
@@ -121,18 +90,6 @@ class ReentrantLockIT {
     waiter.interrupt();
     assertThat(interrupted.get(5, TimeUnit.SECONDS)).isTrue();
     lock.unlock();
-    assertThat(lock.tryLock()).isTrue();
-    lock.unlock();
-  }
-
-  @Test
-  void owner_diedHoldingIt_isReleased() throws Exception {
-    Thread owner = new Thread(() -> lock.lock(), "dying-owner");
-    owner.start();
-    owner.join();
-    for (RedisNode node : nodes) {
-      Eventually.holds(() -> !Clients.holdsKey(node, "thread"), nodes);
-    }
     assertThat(lock.tryLock()).isTrue();
     lock.unlock();
   }

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.redlock.Lease;
 import dev.redlock.Redlock;
 import dev.redlock.election.LeaderElection;
-import dev.redlock.operations.NodeState;
 import dev.redlock.spi.RestartGuard;
 import dev.redlock.testkit.RedisNodes;
 import java.time.Duration;
@@ -51,16 +50,10 @@ class SetChangeAvailabilityIT {
             .build();
     clients.add(client);
     Eventually.holds(
-        () -> voting(client) == 3,
+        () -> Clients.votes(client) == 3,
         Duration.ofSeconds(20),
         () -> client.operations().nodes() + "\n" + nodes.describe());
     return client;
-  }
-
-  private static long voting(Redlock client) {
-    return client.operations().nodes().stream()
-        .filter(node -> node.state() == NodeState.State.VOTING)
-        .count();
   }
 
   /** Counts how often it began and was stopped. */
@@ -104,11 +97,7 @@ class SetChangeAvailabilityIT {
       }
       nodes.get(2).kill();
       String dead = nodes.get(2).uri().replace("redis://", "");
-      operator
-          .operations()
-          .replaceNode(dead, nodes.get(3).uri(), step -> {})
-          .toCompletableFuture()
-          .get(60, SECONDS);
+      Clients.done(operator.operations().replaceNode(dead, nodes.get(3).uri(), step -> {}));
       assertThat(waiters).noneMatch(CompletableFuture::isDone);
       assertThat(held.isValid()).isTrue();
       held.close();
@@ -127,6 +116,6 @@ class SetChangeAvailabilityIT {
     long begun = System.nanoTime();
     client.lock("x").acquire(PATIENCE).close();
     System.out.println("service is back after " + Duration.ofNanos(System.nanoTime() - begun));
-    assertThat(voting(client)).isEqualTo(2);
+    assertThat(Clients.votes(client)).isEqualTo(2);
   }
 }

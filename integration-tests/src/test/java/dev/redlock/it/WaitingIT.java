@@ -1,19 +1,15 @@
 package dev.redlock.it;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.redlock.DistributedLock;
 import dev.redlock.Lease;
 import dev.redlock.LeaseEnd;
 import dev.redlock.LockOptions;
-import dev.redlock.LockQueueFullException;
 import dev.redlock.Redlock;
 import dev.redlock.RedlockListener;
-import dev.redlock.harness.ForkedJvm;
 import dev.redlock.internal.WaitProbe;
 import dev.redlock.internal.protocol.WakeUp;
-import dev.redlock.testkit.RedisNode;
 import dev.redlock.testkit.RedisNodes;
 import dev.redlock.testkit.RedisTest;
 import java.lang.management.ManagementFactory;
@@ -95,54 +91,6 @@ class WaitingIT {
 
   @Tag("thorough")
   @Test
-  void sections_fourProcesses_areFastCheapAndEven() throws Exception {
-    int[] entered = race(4, 2, false);
-    int sum = Arrays.stream(entered).sum();
-    assertThat(sum / 10.0).as("sections/s").isGreaterThanOrEqualTo(200);
-    for (int own : entered) {
-      assertThat(own).as("of " + Arrays.toString(entered)).isGreaterThanOrEqualTo(sum / 4 / 2);
-    }
-  }
-
-  private int[] race(int processes, int threads, boolean fair) throws Exception {
-    List<ForkedJvm> workers = new ArrayList<>();
-    int[] entered = new int[processes];
-    try {
-      for (int i = 0; i < processes; i++) {
-        workers.add(
-            ForkedJvm.start(
-                Sections.class,
-                String.join(",", nodes.uris()),
-                String.valueOf(threads),
-                "3000",
-                "10000",
-                String.valueOf(fair)));
-      }
-      for (ForkedJvm worker : workers) {
-        worker.awaitLine("ready"::equals, Duration.ofMinutes(2));
-      }
-      long before = Commands.on(nodes);
-      workers.forEach(worker -> worker.send("go"));
-      String[] said = new String[processes];
-      for (int i = 0; i < processes; i++) {
-        said[i] = workers.get(i).awaitLine(l -> l.startsWith("entered"), Duration.ofSeconds(60));
-        entered[i] = Integer.parseInt(said[i].split(" ")[1]);
-      }
-      int sum = Arrays.stream(entered).sum();
-      // Includes the commands of the warm-up but not its sections, so it is an upper bound.
-      double commands = (Commands.on(nodes) - before) / (double) sum;
-      System.out.printf(
-          "%d processes x %d threads%s: %d sections/s, < %.1f commands a section, %s%n",
-          processes, threads, fair ? ", fair" : "", sum / 10, commands, Arrays.toString(said));
-      assertThat(commands * 10 / 13).as("commands a section").isLessThanOrEqualTo(10);
-      return entered;
-    } finally {
-      workers.forEach(ForkedJvm::close);
-    }
-  }
-
-  @Tag("thorough")
-  @Test
   void waiters_tenThousandAsynchronous_costNoThreadAndNoCommandAndDrainByHandOff()
       throws Exception {
     int waiters = 10_000;
@@ -153,7 +101,7 @@ class WaitingIT {
       lock.acquire(WAIT).close();
       Lease held = lock.acquire(WAIT);
       warmUp(lock);
-      Eventually.holds(() -> nodes.stream().allMatch(n -> Clients.holdsKey(n, "crowd")), nodes);
+      Clients.everywhere(nodes, "crowd");
       Set<Thread> threadsBefore = Thread.getAllStackTraces().keySet();
       long heapBefore = usedHeap();
       long commands = Commands.on(nodes);
@@ -255,9 +203,7 @@ class WaitingIT {
         one.cancel(true);
       }
       held.close();
-      for (RedisNode node : nodes) {
-        Eventually.holds(() -> !Clients.holdsKey(node, "cancelled"), nodes);
-      }
+      Clients.gone(nodes, "cancelled");
       redlock.lock("cancelled", options).acquire(WAIT).close();
     }
   }
@@ -396,39 +342,6 @@ class WaitingIT {
     assertThat(micros[rounds / 2]).as("median in µs").isLessThanOrEqualTo(20_000);
     assertThat(micros[rounds * 99 / 100]).as("p99 in µs").isLessThanOrEqualTo(1_000_000);
     assertThat(micros[rounds - 1]).as("longest in µs").isLessThanOrEqualTo(5_000_000);
-  }
-
-  @Test
-  void queue_full_rejectsWithItsLength() {
-    LockOptions small = Clients.options().queueBound(3).build();
-    try (Redlock redlock = Clients.patient(nodes)) {
-      Lease held = redlock.lock("full", small).acquire(WAIT);
-      List<CompletableFuture<Lease>> waiting = new ArrayList<>();
-      for (int i = 0; i < 3; i++) {
-        waiting.add(redlock.lock("full", small).acquireAsync(WAIT));
-      }
-      assertThatThrownBy(() -> redlock.lock("full", small).acquire(WAIT))
-          .isInstanceOfSatisfying(
-              LockQueueFullException.class,
-              e -> assertThat(e.report().queuedBefore()).isEqualTo(3));
-      waiting.forEach(w -> w.cancel(true));
-      held.close();
-    }
-  }
-
-  @Test
-  void handOff_waiterInTheSameProcess_endsThePredecessorAsHandedOff() throws Exception {
-    try (Redlock redlock = Clients.patient(nodes)) {
-      Lease first = redlock.lock("handed").acquire(WAIT);
-      CompletableFuture<Lease> next = redlock.lock("handed").acquireAsync(WAIT);
-      first.close();
-      assertThat(first.whenEnded().toCompletableFuture().get(10, TimeUnit.SECONDS))
-          .isEqualTo(LeaseEnd.HANDED_OFF);
-      try (Lease second = next.get(10, TimeUnit.SECONDS)) {
-        assertThat(second.fencingToken()).isGreaterThan(first.fencingToken());
-        assertThat(second.isValid()).isTrue();
-      }
-    }
   }
 
   @Test

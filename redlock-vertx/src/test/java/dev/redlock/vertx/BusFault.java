@@ -46,7 +46,7 @@ enum BusFault {
     @Override
     void on(Vertx vertx) {
       learn(vertx);
-      flood(vertx, ADDRESS);
+      flood(vertx);
     }
   };
 
@@ -60,22 +60,13 @@ enum BusFault {
 
   abstract void on(Vertx vertx);
 
-  /** Lets forged release hints go to this address too, as if its client waited. */
-  static void addWaiting(String address) {
-    WAITING.add(address);
-  }
-
-  static void removeWaiting(String address) {
-    WAITING.remove(address);
-  }
-
-  /** Sends 10,000 forged messages per second; returns the timer. */
-  static long flood(Vertx vertx, String address) {
-    return vertx.setPeriodic(
+  /** Sends 10,000 forged messages per second. */
+  private static void flood(Vertx vertx) {
+    vertx.setPeriodic(
         10,
         id -> {
           for (int i = 0; i < 100; i++) {
-            forge(vertx, address, i);
+            forge(vertx, i);
           }
           FORGED.add(100);
         });
@@ -97,12 +88,12 @@ enum BusFault {
   }
 
   /** Invalid bodies, names without waiters, and names with waiters. */
-  private static void forge(Vertx vertx, String address, int i) {
+  private static void forge(Vertx vertx, int i) {
     switch (i % 6) {
-      case 0 -> vertx.eventBus().publish(address, "nonsense");
-      case 1 -> vertx.eventBus().publish(address, new JsonObject().put("v", "2").put("name", 7));
-      case 2 -> vertx.eventBus().publish(address, waiting("other" + i, address + ".none" + i));
-      case 3 -> vertx.eventBus().publish(address, waiting("a", "another.address"));
+      case 0 -> vertx.eventBus().publish(ADDRESS, "nonsense");
+      case 1 -> vertx.eventBus().publish(ADDRESS, new JsonObject().put("v", "2").put("name", 7));
+      case 2 -> vertx.eventBus().publish(ADDRESS, waiting("other" + i, ADDRESS + ".none" + i));
+      case 3 -> vertx.eventBus().publish(ADDRESS, waiting("a", "another.address"));
       case 4 -> WAITING.forEach(to -> vertx.eventBus().send(to, released("job")));
       default -> WAITING.forEach(to -> vertx.eventBus().send(to, released("a")));
     }

@@ -10,17 +10,11 @@ import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.eventbus.DeliveryContext;
 import io.vertx.core.eventbus.Message;
-import io.vertx.core.eventbus.MessageConsumer;
 import io.vertx.core.json.JsonObject;
-import java.lang.management.ManagementFactory;
-import java.lang.management.ThreadInfo;
-import java.lang.management.ThreadMXBean;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
@@ -34,10 +28,7 @@ import org.junit.jupiter.api.Test;
 class BusIT {
   private static final Duration LONG = Duration.ofSeconds(20);
 
-  /** The windows in which a flood is measured. */
-  private static final int WINDOWS = 7;
-
-  private static final long WINDOW_MILLIS = 500;
+  private static final long FLOOD_MILLIS = 4_000;
 
   private CheckedVertx checked;
   private Vertx vertx;
@@ -241,112 +232,26 @@ class BusIT {
   @Tag("thorough")
   @Test
   void handOver_tenThousandForgedMessagesASecond_grantsNothingWrong(RedisNodes nodes) {
-    Flood alone = floodThatIsDropped();
     VertxRedlock a = deaf(nodes);
     VertxRedlock b = deaf(nodes);
     BusFault.FLOODS.on(vertx);
-    long[] handOvers = handOvers(a, b, "a", 20);
+    handOvers(a, b, "a", 20);
     Future<VertxLease> held = a.acquire("a", LONG);
     CheckedVertx.get(held);
     Future<VertxLease> waiter = b.acquire("a", LONG);
-    CheckedVertx.get(vertx.timer(1_000));
-    assertThat(waiter.isComplete()).as("granted while another holds it").isFalse();
     long before = nodes.stream().mapToLong(n -> n.commandCount()).sum();
     long forged = BusFault.FORGED.sum();
     long start = System.nanoTime();
-    Flood flood = flood();
+    CheckedVertx.get(vertx.timer(FLOOD_MILLIS));
     double seconds = (System.nanoTime() - start) / 1e9;
-    forged = BusFault.FORGED.sum() - forged;
-    long commands = nodes.stream().mapToLong(n -> n.commandCount()).sum() - before;
-    System.out.printf(
-        "flood: median hand-over %d µs; in %.2f s %d forged, %d commands; %.1f"
-            + " µs of processors each, up to %.0f a second; %.1f µs if the consumer drops them%n",
-        handOvers[10],
-        seconds,
-        forged,
-        commands,
-        flood.micros(),
-        flood.perSecond(),
-        alone.micros());
-    // Includes the work of the waiter, and of the client that sends: about 3 times as much. A round
-    // for each message would be far beyond the limit.
-    assertThat(flood.micros())
-        .as("µs of processors for a forged message")
-        .isLessThan(8 * alone.micros());
-    assertThat(flood.perSecond()).as("forged messages a second").isGreaterThan(8_000);
+    assertThat(waiter.isComplete()).as("granted while another holds it").isFalse();
+    assertThat(BusFault.FORGED.sum() - forged).as("forged messages").isGreaterThan(10_000);
     // At most 100 wake-ups, each one request to the home node and one to the node that is listened
-    // to, whose scripts execute about six commands.
+    // to, whose scripts execute about six commands. A round for each message would be far beyond.
+    long commands = nodes.stream().mapToLong(n -> n.commandCount()).sum() - before;
     assertThat(commands / seconds).as("commands in a second of flood").isLessThan(2_000);
     held.result().release();
     CheckedVertx.get(CheckedVertx.get(waiter).release());
-  }
-
-  /**
-   * The processor time that the bus itself needs to send the messages and to deliver them to
-   * consumers that drop them. There are as many as in the flood: two clients and the test on the
-   * shared address, and each client on its own.
-   */
-  private Flood floodThatIsDropped() {
-    List<String> own = List.of("dropping.1", "dropping.2");
-    List<MessageConsumer<Object>> dropping = new ArrayList<>();
-    for (String address : List.of("dropping", "dropping", "dropping", own.get(0), own.get(1))) {
-      dropping.add(vertx.eventBus().localConsumer(address, message -> {}));
-    }
-    own.forEach(BusFault::addWaiting);
-    long flood = BusFault.flood(vertx, "dropping");
-    CheckedVertx.get(vertx.timer(1_000)); // Repeats until the code is compiled.
-    Flood alone = flood();
-    vertx.cancelTimer(flood);
-    own.forEach(BusFault::removeWaiting);
-    dropping.forEach(consumer -> CheckedVertx.get(consumer.unregister()));
-    return alone;
-  }
-
-  /** The median processor time for a forged message, and the most messages a second. */
-  private record Flood(double micros, double perSecond) {}
-
-  /**
-   * Measures in several windows. A pause leaves messages to the next window: it spoils two of them,
-   * one in each direction, but not the median.
-   */
-  private Flood flood() {
-    double[] micros = new double[WINDOWS];
-    double perSecond = 0;
-    for (int i = 0; i < WINDOWS; i++) {
-      long forged = BusFault.FORGED.sum();
-      Map<Long, Long> before = cpuNanosOfThreads();
-      long start = System.nanoTime();
-      CheckedVertx.get(vertx.timer(WINDOW_MILLIS));
-      double seconds = (System.nanoTime() - start) / 1e9;
-      long nanos = 0;
-      for (Map.Entry<Long, Long> now : cpuNanosOfThreads().entrySet()) {
-        nanos += now.getValue() - before.getOrDefault(now.getKey(), 0L);
-      }
-      forged = BusFault.FORGED.sum() - forged;
-      micros[i] = nanos / 1e3 / Math.max(1, forged);
-      perSecond = Math.max(perSecond, forged / seconds);
-    }
-    Arrays.sort(micros);
-    return new Flood(micros[WINDOWS / 2], perSecond);
-  }
-
-  /**
-   * The processor time of the threads that can handle a message. The compiler and the garbage
-   * collector run at any time, so they do not count. The number of commands bounds the time of
-   * Lettuce.
-   */
-  private static Map<Long, Long> cpuNanosOfThreads() {
-    ThreadMXBean threads = ManagementFactory.getThreadMXBean();
-    Map<Long, Long> nanos = new HashMap<>();
-    for (ThreadInfo thread : threads.getThreadInfo(threads.getAllThreadIds())) {
-      if (thread != null
-          && (thread.getThreadName().startsWith("vert.x-")
-              || thread.getThreadName().startsWith("redlock-"))) {
-        long id = thread.getThreadId();
-        nanos.put(id, Math.max(0, threads.getThreadCpuTime(id)));
-      }
-    }
-    return nanos;
   }
 
   @Test

@@ -72,8 +72,7 @@ final class BusMember implements AutoCloseable {
 
   /**
    * Arguments: port, URIs, hints, poll interval. Commands: {@code wait} acquires and releases;
-   * {@code hold} acquires; {@code release}; {@code cut} and {@code mend} the bus; {@code sent};
-   * {@code end}.
+   * {@code hold} acquires; {@code release}; {@code cut} and {@code mend} the bus; {@code end}.
    */
   public static void main(String[] args) throws Exception {
     try (BusMember here = new BusMember(1, Integer.parseInt(args[0]))) {
@@ -110,7 +109,7 @@ final class BusMember implements AutoCloseable {
             here.gate.endFaults();
             System.out.println("mended");
           }
-          default -> System.out.println("sent " + here.sent.get());
+          default -> throw new IllegalArgumentException(line);
         }
       }
     }

@@ -9,11 +9,13 @@ import dev.redlock.testkit.RedisNodes;
 import dev.redlock.testkit.RedisTest;
 import io.vertx.core.AbstractVerticle;
 import io.vertx.core.Context;
+import io.vertx.core.Deployable;
 import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.ThreadingModel;
 import io.vertx.core.VerticleBase;
+import io.vertx.core.Vertx;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
@@ -24,6 +26,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
+import java.util.function.Supplier;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -33,26 +37,6 @@ class LockedVerticleIT {
   /** The fault of the bus; none here. */
   BusFault fault() {
     return BusFault.NONE;
-  }
-
-  private static final class Counted extends VerticleBase {
-    private final AtomicInteger running;
-
-    Counted(AtomicInteger running) {
-      this.running = running;
-    }
-
-    @Override
-    public Future<?> start() {
-      running.incrementAndGet();
-      return Future.succeededFuture();
-    }
-
-    @Override
-    public Future<?> stop() {
-      running.decrementAndGet();
-      return Future.succeededFuture();
-    }
   }
 
   /** The states of one member, and the threads on which it was notified of them. */
@@ -73,6 +57,63 @@ class LockedVerticleIT {
     }
   }
 
+  /** A verticle whose start and stop are those of the test. */
+  private static final class Inner extends VerticleBase {
+    private final Function<Inner, Future<?>> onStart;
+    private final Function<Inner, Future<?>> onStop;
+
+    Inner(Function<Inner, Future<?>> onStart, Function<Inner, Future<?>> onStop) {
+      this.onStart = onStart;
+      this.onStop = onStop;
+    }
+
+    @Override
+    public Future<?> start() {
+      return onStart.apply(this);
+    }
+
+    @Override
+    public Future<?> stop() {
+      return onStop.apply(this);
+    }
+
+    Context context() {
+      return context;
+    }
+
+    Vertx vertx() {
+      return vertx;
+    }
+  }
+
+  private static Future<?> done() {
+    return Future.succeededFuture();
+  }
+
+  private static Inner counted(AtomicInteger running) {
+    return new Inner(
+        v -> {
+          running.incrementAndGet();
+          return done();
+        },
+        v -> {
+          running.decrementAndGet();
+          return done();
+        });
+  }
+
+  /** A locked verticle on a client of its own. */
+  private static LockedVerticle.Builder builder(
+      CheckedVertx on, RedisNodes nodes, Supplier<? extends Deployable> inner) {
+    return LockedVerticle.builder(on.client(VertxRedlockIT.options(nodes)), "job", inner);
+  }
+
+  private static LockedVerticle deployed(CheckedVertx on, LockedVerticle.Builder builder) {
+    LockedVerticle verticle = builder.build();
+    CheckedVertx.get(on.vertx().deployVerticle(verticle));
+    return verticle;
+  }
+
   private static void eventually(Callable<Boolean> condition) {
     Awaitility.await()
         .atMost(15, TimeUnit.SECONDS)
@@ -88,18 +129,16 @@ class LockedVerticleIT {
       Told one = new Told();
       Told two = new Told();
       LockedVerticle first =
-          LockedVerticle.builder(
-                  a.client(VertxRedlockIT.options(nodes)), "job", () -> new Counted(running))
+          builder(a, nodes, () -> counted(running))
               .election(election -> election.listener(one))
               .build();
       String id = CheckedVertx.get(a.vertx().deployVerticle(first));
       eventually(() -> running.get() == 1 && first.state() == State.WORKING);
       LockedVerticle second =
-          LockedVerticle.builder(
-                  b.client(VertxRedlockIT.options(nodes)), "job", () -> new Counted(running))
-              .election(election -> election.listener(two))
-              .build();
-      CheckedVertx.get(b.vertx().deployVerticle(second));
+          deployed(
+              b,
+              builder(b, nodes, () -> counted(running))
+                  .election(election -> election.listener(two)));
       eventually(() -> second.state() == State.WAITING);
       assertThat(running).hasValue(1);
       CheckedVertx.get(a.vertx().undeploy(id));
@@ -121,7 +160,7 @@ class LockedVerticleIT {
       Told told = new Told();
       VertxRedlock redlock = a.client(VertxRedlockIT.options(nodes));
       LockedVerticle verticle =
-          LockedVerticle.builder(redlock, "job", () -> new Counted(running))
+          LockedVerticle.builder(redlock, "job", () -> counted(running))
               .election(e -> e.listener(told).options(leaseOf(Duration.ofSeconds(3))))
               .build();
       CheckedVertx.get(a.vertx().deployVerticle(verticle));
@@ -144,7 +183,7 @@ class LockedVerticleIT {
       CheckedVertx.get(
           a.vertx()
               .deployVerticle(
-                  LockedVerticle.builder(redlock, "job", () -> new Counted(running)).build()));
+                  LockedVerticle.builder(redlock, "job", () -> counted(running)).build()));
       eventually(() -> running.get() == 1);
     }
     assertThat(running).hasValue(0);
@@ -155,22 +194,16 @@ class LockedVerticleIT {
   void inner_failsToStart_isRetried(RedisNodes nodes) {
     AtomicInteger tries = new AtomicInteger();
     try (CheckedVertx a = CheckedVertx.start(fault())) {
+      Supplier<Inner> work =
+          () ->
+              new Inner(
+                  v -> tries.incrementAndGet() == 1 ? Future.failedFuture("not yet") : done(),
+                  v -> done());
       LockedVerticle verticle =
-          LockedVerticle.builder(
-                  a.client(VertxRedlockIT.options(nodes)),
-                  "job",
-                  () ->
-                      new VerticleBase() {
-                        @Override
-                        public Future<?> start() {
-                          return tries.incrementAndGet() == 1
-                              ? Future.failedFuture(new IllegalStateException("not yet"))
-                              : Future.succeededFuture();
-                        }
-                      })
-              .election(election -> election.retryPause(Duration.ofMillis(50)))
-              .build();
-      CheckedVertx.get(a.vertx().deployVerticle(verticle));
+          deployed(
+              a,
+              builder(a, nodes, work)
+                  .election(election -> election.retryPause(Duration.ofMillis(50))));
       eventually(() -> tries.get() == 2 && verticle.state() == State.WORKING);
     }
   }
@@ -182,33 +215,23 @@ class LockedVerticleIT {
       AtomicInteger running = new AtomicInteger();
       AtomicReference<Context> inside = new AtomicReference<>();
       Told told = new Told();
+      Supplier<Inner> work =
+          () ->
+              new Inner(
+                  v -> {
+                    inside.set(v.context());
+                    running.incrementAndGet();
+                    return done();
+                  },
+                  v -> v.vertx().timer(50).onSuccess(fired -> running.decrementAndGet()));
       LockedVerticle first =
-          LockedVerticle.builder(
-                  a.client(VertxRedlockIT.options(nodes)),
-                  "job",
-                  () ->
-                      new VerticleBase() {
-                        @Override
-                        public Future<?> start() {
-                          inside.set(context);
-                          running.incrementAndGet();
-                          return Future.succeededFuture();
-                        }
-
-                        @Override
-                        public Future<?> stop() {
-                          return vertx.timer(50).onSuccess(fired -> running.decrementAndGet());
-                        }
-                      })
-              .election(election -> election.listener(told).retryPause(Duration.ofSeconds(20)))
-              .build();
-      CheckedVertx.get(a.vertx().deployVerticle(first));
+          deployed(
+              a,
+              builder(a, nodes, work)
+                  .election(
+                      election -> election.listener(told).retryPause(Duration.ofSeconds(20))));
       eventually(() -> running.get() == 1 && first.state() == State.WORKING);
-      LockedVerticle second =
-          LockedVerticle.builder(
-                  b.client(VertxRedlockIT.options(nodes)), "job", () -> new Counted(running))
-              .build();
-      CheckedVertx.get(b.vertx().deployVerticle(second));
+      LockedVerticle second = deployed(b, builder(b, nodes, () -> counted(running)));
       Context own = inside.get();
       own.runOnContext(nothing -> a.vertx().undeploy(own.deploymentID()));
       eventually(() -> second.state() == State.WORKING);
@@ -308,35 +331,25 @@ class LockedVerticleIT {
       AtomicInteger started = new AtomicInteger();
       AtomicInteger running = new AtomicInteger();
       List<Integer> seen = new CopyOnWriteArrayList<>();
+      Supplier<Inner> work =
+          () ->
+              new Inner(
+                  v -> {
+                    seen.add(running.incrementAndGet());
+                    return v.vertx()
+                        .deployVerticle(
+                            new Inner(child -> done(), child -> Future.failedFuture("no")))
+                        .onComplete(child -> started.incrementAndGet());
+                  },
+                  v -> {
+                    running.decrementAndGet();
+                    return done();
+                  });
       LockedVerticle verticle =
-          LockedVerticle.builder(
-                  a.client(VertxRedlockIT.options(nodes)),
-                  "job",
-                  () ->
-                      new VerticleBase() {
-                        @Override
-                        public Future<?> start() {
-                          seen.add(running.incrementAndGet());
-                          return vertx
-                              .deployVerticle(
-                                  new VerticleBase() {
-                                    @Override
-                                    public Future<?> stop() {
-                                      return Future.failedFuture("no");
-                                    }
-                                  })
-                              .onComplete(child -> started.incrementAndGet());
-                        }
-
-                        @Override
-                        public Future<?> stop() {
-                          running.decrementAndGet();
-                          return Future.succeededFuture();
-                        }
-                      })
-              .election(election -> election.retryPause(Duration.ofMillis(50)))
-              .build();
-      CheckedVertx.get(a.vertx().deployVerticle(verticle));
+          deployed(
+              a,
+              builder(a, nodes, work)
+                  .election(election -> election.retryPause(Duration.ofMillis(50))));
       eventually(() -> verticle.state() == State.WORKING && started.get() == 1);
       verticle.election().resign();
       eventually(() -> verticle.state() == State.WORKING && started.get() == 2);
@@ -372,8 +385,7 @@ class LockedVerticleIT {
       Set<Thread> threads = ConcurrentHashMap.newKeySet();
       AtomicInteger running = new AtomicInteger();
       LockedVerticle verticle =
-          LockedVerticle.builder(
-                  a.client(VertxRedlockIT.options(nodes)), "job", () -> new Old(threads, running))
+          builder(a, nodes, () -> new Old(threads, running))
               .deployment(new DeploymentOptions().setInstances(2))
               .livenessProbe(true)
               .build();
@@ -390,26 +402,19 @@ class LockedVerticleIT {
   void inner_failsToStop_theLockIsReleasedAndCanBeHadAgain(RedisNodes nodes) {
     try (CheckedVertx a = CheckedVertx.start(fault())) {
       AtomicInteger started = new AtomicInteger();
+      Supplier<Inner> work =
+          () ->
+              new Inner(
+                  v -> {
+                    started.incrementAndGet();
+                    return done();
+                  },
+                  v -> Future.failedFuture("no"));
       LockedVerticle verticle =
-          LockedVerticle.builder(
-                  a.client(VertxRedlockIT.options(nodes)),
-                  "job",
-                  () ->
-                      new VerticleBase() {
-                        @Override
-                        public Future<?> start() {
-                          started.incrementAndGet();
-                          return Future.succeededFuture();
-                        }
-
-                        @Override
-                        public Future<?> stop() {
-                          return Future.failedFuture("no");
-                        }
-                      })
-              .election(election -> election.retryPause(Duration.ofMillis(50)))
-              .build();
-      CheckedVertx.get(a.vertx().deployVerticle(verticle));
+          deployed(
+              a,
+              builder(a, nodes, work)
+                  .election(election -> election.retryPause(Duration.ofMillis(50))));
       eventually(() -> verticle.state() == State.WORKING && started.get() == 1);
       verticle.election().resign();
       eventually(() -> verticle.state() == State.WORKING && started.get() == 2);
@@ -425,35 +430,27 @@ class LockedVerticleIT {
       AtomicReference<Context> inside = new AtomicReference<>();
       AtomicInteger started = new AtomicInteger();
       AtomicInteger running = new AtomicInteger();
+      Supplier<Inner> work =
+          () ->
+              new Inner(
+                  v -> {
+                    inside.set(v.context());
+                    started.incrementAndGet();
+                    return done();
+                  },
+                  v -> done());
       LockedVerticle first =
-          brief(
-                  LockedVerticle.builder(
-                      a.client(VertxRedlockIT.options(nodes)),
-                      "job",
-                      () ->
-                          new VerticleBase() {
-                            @Override
-                            public Future<?> start() {
-                              inside.set(context);
-                              started.incrementAndGet();
-                              return Future.succeededFuture();
-                            }
-                          }))
-              .deployment(new DeploymentOptions().setThreadingModel(ThreadingModel.WORKER))
-              .build();
-      CheckedVertx.get(a.vertx().deployVerticle(first));
+          deployed(
+              a,
+              brief(builder(a, nodes, work))
+                  .deployment(new DeploymentOptions().setThreadingModel(ThreadingModel.WORKER)));
       eventually(() -> inside.get() != null && first.state() == State.WORKING);
       long begin = System.nanoTime();
       eventually(() -> System.nanoTime() - begin > BRIEF.toNanos());
       // After a pause of the machine it renews for a moment.
       eventually(() -> first.state() == State.WORKING);
       assertThat(started).as("tenures; the probes keep the lease").hasValue(1);
-      LockedVerticle second =
-          brief(
-                  LockedVerticle.builder(
-                      b.client(VertxRedlockIT.options(nodes)), "job", () -> new Counted(running)))
-              .build();
-      CheckedVertx.get(b.vertx().deployVerticle(second));
+      LockedVerticle second = deployed(b, brief(builder(b, nodes, () -> counted(running))));
       inside
           .get()
           .runOnContext(
@@ -490,17 +487,16 @@ class LockedVerticleIT {
       AtomicInteger running = new AtomicInteger();
       VertxRedlock redlock = VertxRedlock.create(a.vertx(), VertxRedlockIT.options(nodes));
       LockedVerticle verticle =
-          LockedVerticle.builder(redlock, "job", () -> new Counted(running)).build();
+          LockedVerticle.builder(redlock, "job", () -> counted(running)).build();
       Promise<String> deployed = Promise.promise();
       // Vert.x 5 gives no id for a deployment in progress. Only its parent can end it.
-      VerticleBase parent =
-          new VerticleBase() {
-            @Override
-            public Future<?> start() {
-              vertx.deployVerticle(verticle).onComplete(deployed);
-              return Future.succeededFuture();
-            }
-          };
+      Inner parent =
+          new Inner(
+              v -> {
+                v.vertx().deployVerticle(verticle).onComplete(deployed);
+                return done();
+              },
+              v -> done());
       CheckedVertx.get(a.vertx().deployVerticle(parent).compose(a.vertx()::undeploy));
       CheckedVertx.get(deployed.future().otherwiseEmpty());
       assertThat(a.vertx().deploymentIDs()).isEmpty();
@@ -517,7 +513,7 @@ class LockedVerticleIT {
       AtomicInteger running = new AtomicInteger();
       VertxRedlock redlock = VertxRedlock.create(a.vertx(), VertxRedlockIT.options(nodes));
       LockedVerticle verticle =
-          LockedVerticle.builder(redlock, "job", () -> new Counted(running)).build();
+          LockedVerticle.builder(redlock, "job", () -> counted(running)).build();
       a.vertx().deployVerticle(verticle);
       CheckedVertx.get(a.vertx().close());
       VertxRedlock other = b.client(VertxRedlockIT.options(nodes));

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -22,23 +21,6 @@ class LoopSamplerIT {
       @Override
       void stand() throws InterruptedException {
         Thread.sleep(STALL_MILLIS);
-      }
-    },
-    PARKED("TIMED_WAITING") {
-      @Override
-      void stand() {
-        LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(STALL_MILLIS));
-      }
-    },
-    WAITING("TIMED_WAITING") {
-      @Override
-      void stand() throws InterruptedException {
-        long until = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(STALL_MILLIS);
-        synchronized (MONITOR) {
-          while (System.nanoTime() - until < 0) {
-            MONITOR.wait(STALL_MILLIS);
-          }
-        }
       }
     },
     BLOCKED("BLOCKED") {

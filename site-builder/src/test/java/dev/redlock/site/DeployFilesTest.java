@@ -70,16 +70,6 @@ class DeployFilesTest {
   }
 
   @Test
-  void compose_hasThreeMasters_andNothingElse() throws IOException {
-    Map<?, ?> services = (Map<?, ?>) at(documents("compose.yaml").get(0), "services");
-
-    assertThat(services.keySet().stream().map(String::valueOf))
-        .containsExactlyInAnyOrderElementsOf(MASTERS);
-    assertThat(text("compose.yaml")).doesNotContain("replicaof");
-    assertThat(text("redis.conf")).doesNotContain("replicaof");
-  }
-
-  @Test
   void portsOfCompose_differ_andAreOnTheLoopbackAddressByDefault() throws IOException {
     Set<String> ports = new HashSet<>();
     for (String name : MASTERS) {
@@ -108,13 +98,6 @@ class DeployFilesTest {
       assertThat(texts(at(master, "cap_drop"))).containsExactly("ALL");
       assertThat(texts(at(master, "security_opt"))).containsExactly("no-new-privileges:true");
       assertThat(at(master, "read_only")).isEqualTo(true);
-    }
-  }
-
-  @Test
-  void imageOfCompose_isOneVariable() throws IOException {
-    for (String name : MASTERS) {
-      assertThat(at(service(name), "image")).isEqualTo("${REDLOCK_IMAGE:-redis:8.0-alpine}");
     }
   }
 

@@ -183,7 +183,7 @@ public final class Distance implements Scenario {
       Observed observed =
           crowd.handOver(
               rounds(run.times(isHeadline() ? 100 : 30, 300), isHeadline() ? 9000 : 3000));
-      Histogram times = HandOver.times(observed);
+      Histogram times = handOvers(observed);
       add(run, place, peer.label(), "hand-over", times);
       return point(HAND_OVER, times);
     }
@@ -232,5 +232,16 @@ public final class Distance implements Scenario {
       }
       return roundTrips;
     }
+  }
+
+  /** From the start of a release by one client to the grant of the other, in nanoseconds. */
+  private static Histogram handOvers(Observed rounds) {
+    Histogram times = Drive.histogram();
+    for (int i = 0; i + 1 < rounds.sections().size(); i += 2) {
+      Section released = rounds.sections().get(i);
+      Section granted = rounds.sections().get(i + 1);
+      times.recordValue(Math.max(0, granted.grantedNanos() - released.releasingNanos()));
+    }
+    return times;
   }
 }

@@ -100,13 +100,4 @@ public enum Peer {
     };
   }
 
-  /** Connects it in this JVM to the cluster to which these servers belong. */
-  public LockClient connectToCluster(List<String> uris) {
-    return switch (this) {
-      case REDLOCK -> RedlockClient.connectToCluster(uris, ClusterReleaseHints.SHARDED_PUBSUB);
-      case REDISSON_RLOCK -> RedissonLocks.connectToCluster(uris);
-      case SPRING_LOCKREGISTRY -> SpringLocks.connectToCluster(uris);
-      default -> throw new IllegalArgumentException(label() + " does not support a cluster");
-    };
-  }
 }

@@ -69,15 +69,6 @@ final class RedissonLocks implements LockClient {
         });
   }
 
-  /** Uses {@code RLock}, Redisson's only lock that supports a cluster. */
-  static RedissonLocks connectToCluster(List<String> uris) {
-    RedissonLocks locks = new RedissonLocks(Peer.REDISSON_RLOCK);
-    Config config = new Config();
-    config.useClusterServers().addNodeAddress(uris.toArray(String[]::new));
-    locks.clients.add(Redisson.create(config));
-    return locks;
-  }
-
   @Override
   public Held acquire(String name) throws InterruptedException {
     RLock lock = lock(name);

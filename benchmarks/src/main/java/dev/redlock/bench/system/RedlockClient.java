@@ -76,15 +76,6 @@ public final class RedlockClient implements LockClient {
         () -> shared.shutdown(0, 1, TimeUnit.SECONDS));
   }
 
-  /** Connects to one cluster, with this carrier of release hints. */
-  public static RedlockClient connectToCluster(List<String> uris, ClusterReleaseHints hints) {
-    return of(
-        Redlock.builder()
-            .nodes(
-                ClusterLockNode.connect(
-                    uris, ClusterOptions.builder().releaseHints(hints).build())));
-  }
-
   /** Builds the client without the restart guard. Returns when all nodes vote. */
   public static RedlockClient of(RedlockBuilder builder) {
     Redlock redlock = builder.restartGuard(RestartGuard.OFF).build();

@@ -28,12 +28,6 @@ final class SpringLocks implements LockClient {
             new RedisStandaloneConfiguration(address[0], Integer.parseInt(address[1]))));
   }
 
-  static SpringLocks connectToCluster(List<String> uris) {
-    return connect(
-        new LettuceConnectionFactory(
-            new RedisClusterConfiguration(uris.stream().map(SpringLocks::address).toList())));
-  }
-
   private static String address(String uri) {
     return uri.substring(uri.indexOf("//") + 2);
   }

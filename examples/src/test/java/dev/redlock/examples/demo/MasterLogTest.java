@@ -43,34 +43,4 @@ class MasterLogTest {
         .isEqualTo("masters 1 3 4 vote · 2 DEAD · 5 quarantined 4 s");
     assertThat(log.summary(List.of(Duration.ZERO))).isEqualTo("no master votes · 1 connecting");
   }
-
-  @Test
-  void phases_ofPausedMasterThatAClientStillTrusts_showItPaused() {
-    log.client(0, State.VOTING, 0);
-    log.process(0, ServerState.PAUSED, 10);
-    log.client(0, State.VOTING, 15);
-    log.process(0, ServerState.RUNNING, 20);
-
-    assertThat(log.phases(0, 0, 30))
-        .containsExactly(
-            new Phase(State.VOTING, 0, 10),
-            new Phase(State.PAUSED, 10, 20),
-            new Phase(State.VOTING, 20, 30));
-  }
-
-  @Test
-  void phases_fromLaterStart_countFromThere() {
-    log.client(0, State.QUARANTINED, 0);
-    log.client(0, State.VOTING, 700);
-
-    assertThat(log.phases(0, 1000, 1030)).containsExactly(new Phase(State.VOTING, 0, 30));
-  }
-
-  @Test
-  void phases_whileNothingChanges_areOne() {
-    log.client(0, State.VOTING, -5);
-    log.client(0, State.VOTING, 5);
-
-    assertThat(log.phases(0, 0, 30)).containsExactly(new Phase(State.VOTING, 0, 30));
-  }
 }

@@ -23,7 +23,6 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterAll;
@@ -62,7 +61,10 @@ class ClusterLockIT {
       Lease first = lock.acquire(WAIT);
       assertThat(other.lock("queue", LAZY).tryAcquire()).isEmpty();
       CompletableFuture<Lease> next = lock.acquireAsync(WAIT);
-      assertThatThrownBy(() -> lock.acquire(WAIT)).isInstanceOf(LockQueueFullException.class);
+      assertThatThrownBy(() -> lock.acquire(WAIT))
+          .isInstanceOfSatisfying(
+              LockQueueFullException.class,
+              e -> assertThat(e.report().queuedBefore()).isEqualTo(1));
       first.close();
       Lease second = next.get(5, TimeUnit.SECONDS);
       assertThat(first.whenEnded().toCompletableFuture().get(5, TimeUnit.SECONDS))
@@ -103,150 +105,6 @@ class ClusterLockIT {
               master ->
                   assertThat(String.valueOf(master.command("CLIENT", "LIST")))
                       .contains(" name=orders@pod-3 "));
-    }
-  }
-
-  @Test
-  void fairLock_servesProcessesInTheOrderTheyCame() throws Exception {
-    LockOptions fair = LAZY.toBuilder().fair(true).build();
-    List<Redlock> clients = new ArrayList<>();
-    try {
-      for (int i = 0; i < 4; i++) {
-        clients.add(ClusterClients.start(cluster));
-      }
-      Lease held = clients.get(0).lock("fair", fair).acquire(WAIT);
-      List<CompletableFuture<Lease>> waiting = new ArrayList<>();
-      List<Integer> served = new CopyOnWriteArrayList<>();
-      for (int i = 1; i < 4; i++) {
-        int process = i;
-        long standing = i;
-        waiting.add(
-            clients
-                .get(i)
-                .lock("fair", fair)
-                .acquireAsync(WAIT)
-                .thenApply(
-                    lease -> {
-                      served.add(process); // Before the lease can be closed.
-                      return lease;
-                    }));
-        RedisNode master = cluster.masterOf(Clients.lockKey("fair"));
-        ClusterClients.eventually(
-            cluster,
-            Duration.ofSeconds(5),
-            () -> Long.valueOf(standing).equals(master.command("ZCARD", Clients.queueKey("fair"))));
-      }
-      held.close();
-      for (CompletableFuture<Lease> one : waiting) {
-        one.get(10, TimeUnit.SECONDS).close();
-      }
-      assertThat(served).containsExactly(1, 2, 3);
-    } finally {
-      clients.forEach(Redlock::close);
-    }
-  }
-
-  @Test
-  void turns_areToldByKeysUnderTheTagOfTheName() throws Exception {
-    LockOptions lazy = LAZY.toBuilder().pollInterval(Duration.ofMinutes(1)).build();
-    List<Redlock> clients = new ArrayList<>();
-    try {
-      for (int i = 0; i < 3; i++) {
-        clients.add(ClusterClients.start(cluster));
-      }
-      String key = Clients.lockKey("turns");
-      RedisNode master = cluster.masterOf(key);
-      Lease held = clients.get(0).lock("turns", lazy).acquire(WAIT);
-      List<CompletableFuture<Void>> served = new ArrayList<>();
-      for (int i = 1; i < 3; i++) {
-        served.add(
-            clients.get(i).lock("turns", lazy).acquireAsync(WAIT).thenAccept(Lease::releaseAsync));
-        Long queued = (long) i;
-        ClusterClients.eventually(
-            cluster,
-            Duration.ofSeconds(5),
-            () -> queued.equals(master.command("ZCARD", key + ":1:queue")));
-      }
-      held.close();
-      CompletableFuture.allOf(served.toArray(CompletableFuture[]::new)).get(5, TimeUnit.SECONDS);
-      assertThat((List<?>) master.command("KEYS", "redlock:{turns}:1:wake:*")).isNotEmpty();
-      assertThat(master.command("ZCARD", key + ":1:queue")).isEqualTo(0L);
-    } finally {
-      clients.forEach(Redlock::close);
-    }
-  }
-
-  @Test
-  void severalNames_inDifferentSlots_areRefusedBeforeAnythingIsSent_inOneTheyAreNot() {
-    try (Redlock redlock = ClusterClients.start(cluster)) {
-      long before = Commands.on(cluster.masters());
-      assertThatThrownBy(() -> redlock.lock(List.of("apples", "pears")))
-          .isInstanceOf(IllegalArgumentException.class)
-          .hasMessageContaining("'apples'")
-          .hasMessageContaining("slot " + RedisClusterNodes.slot("apples"))
-          .hasMessageContaining("'pears'")
-          .hasMessageContaining("slot " + RedisClusterNodes.slot("pears"));
-      assertThat(Commands.on(cluster.masters())).isEqualTo(before);
-
-      try (Lease lease = redlock.lock(List.of("apples_{fruit}", "pears_{fruit}")).acquire(WAIT)) {
-        assertThat(redlock.lock("pears_{fruit}", LAZY).tryAcquire()).isEmpty();
-        assertThat(lease.names()).hasSize(2);
-      }
-    }
-  }
-
-  @Test
-  void tagOfTheName_choosesTheMaster() {
-    try (Redlock redlock = ClusterClients.start(cluster);
-        Lease lease = redlock.lock("buy_{42}").acquire(WAIT)) {
-      assertThat(cluster.masterOf("{42}").key("redlock:{42}:buy_{}")).isPresent();
-      assertThat(lease.isValid()).isTrue();
-    }
-  }
-
-  @Test
-  void slotHalfMoved_holdersContinue_newNamesAreGranted() {
-    try (Redlock redlock = ClusterClients.start(cluster)) {
-      RedisNode from = cluster.masterOf("{half}");
-      RedisNode to = cluster.masters().stream().filter(node -> node != from).findAny().get();
-      int slot = RedisClusterNodes.slot("half");
-      try (Lease lease = redlock.lock("a_{half}", LAZY).acquire(WAIT)) {
-        cluster.openSlot(slot, from, to);
-        lease.extendAsync().toCompletableFuture().join();
-        redlock.lock("b_{half}", LAZY).acquire(WAIT).close();
-        assertThat(redlock.lock("a_{half}", LAZY).tryAcquire()).isEmpty();
-        cluster.moveKeys(slot, from, to);
-        lease.extendAsync().toCompletableFuture().join(); // Redirected by ASK.
-        assertThat(ClusterClients.stores(to, "redlock:{half}:a_{}")).isTrue();
-        cluster.closeSlot(slot, to);
-        lease.extendAsync().toCompletableFuture().join();
-        redlock.lock("b_{half}", LAZY).acquire(WAIT).close();
-        assertThat(lease.isValid()).isTrue();
-      }
-    }
-  }
-
-  @Test
-  void doctor_oneMasterEvicts_reportsItForTheCluster() {
-    RedisNode master = cluster.masters().get(0);
-    try (Redlock redlock = ClusterClients.start(cluster)) {
-      master.command("CONFIG", "SET", "maxmemory-policy", "allkeys-lru");
-      ClusterClients.eventually(
-          cluster,
-          Duration.ofSeconds(10),
-          () ->
-              "allkeys-lru"
-                  .equals(
-                      redlock
-                          .operations()
-                          .doctor()
-                          .toCompletableFuture()
-                          .get(5, TimeUnit.SECONDS)
-                          .nodes()
-                          .get(0)
-                          .evictionPolicy()));
-    } finally {
-      master.command("CONFIG", "SET", "maxmemory-policy", "noeviction");
     }
   }
 
@@ -342,34 +200,6 @@ class ClusterLockIT {
     // Faster than the poll, which comes after 5 s at the earliest; the exact time is printed above.
     assertThat(millis.get(millis.size() - 1)).isLessThan(4_000);
     assertThat(millis.get(millis.size() / 2)).isLessThan(100);
-  }
-
-  @Test
-  void release_reachesTheNextHolder_byStreamAndInvalidation_orByThePollAlone() throws Exception {
-    List<Double> streamed = new ArrayList<>();
-    try (Redlock one = ClusterClients.start(cluster, ClusterReleaseHints.STREAM);
-        Redlock two = ClusterClients.start(cluster, ClusterReleaseHints.STREAM)) {
-      for (int i = 0; i < 50; i++) {
-        Lease held = one.lock("streamed", LAZY).acquire(WAIT);
-        streamed.add(
-            handOver(held, two.lock("streamed", LAZY), ClusterReleaseHints.STREAM, "streamed"));
-      }
-    }
-    report("STREAM and invalidations", streamed);
-    assertThat(streamed.get(streamed.size() - 1)).isLessThan(4_000);
-    assertThat(streamed.get(streamed.size() / 2)).isLessThan(100);
-
-    List<Double> polled = new ArrayList<>();
-    LockOptions polls = LAZY.toBuilder().pollInterval(Duration.ofMillis(400)).build();
-    try (Redlock one = ClusterClients.startDeaf(cluster, ClusterReleaseHints.NONE);
-        Redlock two = ClusterClients.startDeaf(cluster, ClusterReleaseHints.NONE)) {
-      for (int i = 0; i < 5; i++) {
-        Lease held = one.lock("polled", polls).acquire(WAIT);
-        polled.add(handOver(held, two.lock("polled", polls), ClusterReleaseHints.NONE, "polled"));
-      }
-    }
-    report("no hint, no invalidation, poll every 400 ms", polled);
-    assertThat(polled.get(polled.size() / 2)).isGreaterThan(50);
   }
 
   /**

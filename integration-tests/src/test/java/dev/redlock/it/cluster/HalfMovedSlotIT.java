@@ -10,6 +10,7 @@ import dev.redlock.LockOptions;
 import dev.redlock.Redlock;
 import dev.redlock.cluster.ClusterReleaseHints;
 import dev.redlock.harness.RedisClusterNodes;
+import dev.redlock.it.Clients;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.testkit.RedisNode;
 import java.time.Duration;
@@ -213,13 +214,7 @@ class HalfMovedSlotIT {
       Lease lease = redlock.lock(NAME, OPTIONS).acquire(WAIT);
       open();
       move(key(NAME, ""));
-      assertThat(
-              redlock
-                  .operations()
-                  .inspect(NAME)
-                  .toCompletableFuture()
-                  .get(5, TimeUnit.SECONDS)
-                  .nodes())
+      assertThat(Clients.done(redlock.operations().inspect(NAME)).nodes())
           .allSatisfy(
               node -> {
                 assertThat(node.holder()).isNotNull();

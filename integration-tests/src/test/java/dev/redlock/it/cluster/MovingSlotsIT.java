@@ -13,20 +13,12 @@ import dev.redlock.it.Clients;
 import dev.redlock.testkit.RedisNode;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
-import java.util.Random;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicIntegerArray;
-import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Slots move to other masters, or lose theirs, while callers hold and wait for names in them. */
@@ -50,116 +42,6 @@ class MovingSlotsIT {
   @AfterAll
   static void stop() {
     cluster.close();
-  }
-
-  private static final int CLIENTS = 8;
-  private static final int NAMES = 1_000;
-
-  /** These few names always have waiters; among a thousand names, no two callers would meet. */
-  private static final int HOT = 4;
-
-  private static final int BETWEEN_HOT = 5;
-
-  /** State that only the locks protect; a double grant would show in each of the three. */
-  private static final class Shop {
-    final int[] counters = new int[NAMES];
-    final long[] tokens = new long[NAMES];
-    final AtomicIntegerArray inside = new AtomicIntegerArray(NAMES);
-    final AtomicIntegerArray visits = new AtomicIntegerArray(NAMES);
-    final List<Throwable> failures = new CopyOnWriteArrayList<>();
-
-    void visit(Redlock redlock, int name) {
-      visits.incrementAndGet(name);
-      var lock = redlock.lock("goods_{" + name + "}", LAZY);
-      try (Lease lease = lock.acquire(WAIT)) {
-        int others = inside.getAndIncrement(name);
-        int seen = counters[name];
-        long before = tokens[name];
-        tokens[name] = lease.fencingToken().value();
-        LockSupport.parkNanos(name < HOT ? 2_000_000 : 100_000);
-        counters[name] = seen + 1;
-        inside.decrementAndGet(name);
-        lease.ensureValid();
-        assertThat(others).as("others inside of " + name).isZero();
-        assertThat(lease.fencingToken().value()).as("token of " + name).isGreaterThan(before);
-      } catch (RuntimeException | AssertionError e) {
-        failures.add(e);
-      }
-    }
-  }
-
-  @Tag("thorough")
-  @Test
-  void thousandNames_whileSlotsMove_areEachLockedExactly() throws Exception {
-    Shop shop = new Shop();
-    AtomicBoolean done = new AtomicBoolean();
-    AtomicInteger moved = new AtomicInteger();
-    List<Redlock> all = new ArrayList<>();
-    long seed = System.nanoTime();
-    long begin = System.nanoTime();
-    Thread mover = new Thread(() -> moveSlots(seed, done, moved, shop.failures), "mover");
-    try {
-      for (int c = 0; c < CLIENTS; c++) {
-        all.add(ClusterClients.start(cluster));
-      }
-      mover.start();
-      List<Thread> workers = new ArrayList<>();
-      for (int c = 0; c < CLIENTS; c++) {
-        Redlock redlock = all.get(c);
-        List<Integer> order =
-            new ArrayList<>(IntStream.range(0, NAMES).mapToObj(Integer::valueOf).toList());
-        Collections.shuffle(order, new Random(seed + c));
-        for (int half = 0; half < 2; half++) {
-          List<Integer> part = order.subList(half * NAMES / 2, (half + 1) * NAMES / 2);
-          Random random = new Random(seed + CLIENTS + 2L * c + half);
-          Thread worker =
-              new Thread(
-                  () -> {
-                    for (int name : part) {
-                      shop.visit(redlock, name);
-                      if (random.nextInt(BETWEEN_HOT) == 0) {
-                        shop.visit(redlock, random.nextInt(HOT));
-                      }
-                    }
-                  });
-          worker.start();
-          workers.add(worker);
-        }
-      }
-      for (Thread worker : workers) {
-        worker.join();
-      }
-    } finally {
-      done.set(true);
-      mover.join();
-      all.forEach(Redlock::close);
-    }
-    System.out.printf(
-        "cluster: %d sections while %d slots moved, %d ms (seed %d)%n",
-        IntStream.of(shop.counters).sum(),
-        moved.get(),
-        (System.nanoTime() - begin) / 1_000_000,
-        seed);
-    assertThat(shop.failures).isEmpty();
-    assertThat(shop.counters)
-        .containsExactly(IntStream.range(0, NAMES).map(shop.visits::get).toArray());
-    assertThat(moved.get()).isGreaterThan(30);
-  }
-
-  private static void moveSlots(
-      long seed, AtomicBoolean done, AtomicInteger moved, List<Throwable> failures) {
-    Random random = new Random(seed);
-    List<RedisNode> masters = cluster.masters();
-    try {
-      while (!done.get()) {
-        int name = random.nextInt(random.nextBoolean() ? HOT : NAMES);
-        int slot = RedisClusterNodes.slot(Integer.toString(name));
-        cluster.moveSlot(slot, masters.get(random.nextInt(masters.size())));
-        moved.incrementAndGet();
-      }
-    } catch (RuntimeException e) {
-      failures.add(e);
-    }
   }
 
   @Test

@@ -6,11 +6,15 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import org.assertj.core.api.ListAssert;
 import org.junit.jupiter.api.Test;
 
 /** Each checker finds its defect in a wrong history, and nothing in an almost wrong one. */
 class CheckersTest {
   private static final long SECOND = 1_000_000_000L;
+
+  /** A lease that claims validity from 100 to 1100. */
+  private static final String A = acquired(100, "a", "a1", 1, 90);
 
   private static List<Event> history(String... lines) {
     return List.of(lines).stream().map(Event::parse).map(Optional::orElseThrow).toList();
@@ -26,77 +30,46 @@ class CheckersTest {
 
   private static String acquired(
       long at, String who, String lease, long token, long asked, long until) {
-    return at
-        + " "
-        + who
-        + " acquired lease="
-        + lease
-        + " names=x token="
-        + token
-        + " asked="
-        + asked
-        + " until="
-        + until;
+    return "%d %s acquired lease=%s names=x token=%d asked=%d until=%d"
+        .formatted(at, who, lease, token, asked, until);
   }
 
   private static String releasing(long at, String who, String lease, boolean valid) {
     return at + " " + who + " releasing lease=" + lease + " valid=" + valid + " seen=" + (at - 1);
   }
 
-  private static List<Hold> shortInsideLong() {
-    return holds(
-        acquired(100, "a", "a1", 1, 90),
-        acquired(200, "b", "b1", 2, 110),
-        releasing(210, "b", "b1", true),
-        acquired(300, "c", "c1", 3, 220));
+  private static ListAssert<String> assertOverlaps(String... lines) {
+    return assertThat(Checks.overlaps(holds(lines)));
+  }
+
+  private static ListAssert<String> assertTokens(String... lines) {
+    return assertThat(Checks.tokens(holds(lines)));
+  }
+
+  private static ListAssert<String> assertNotLinearizable(String... lines) {
+    return assertThat(Checks.notLinearizable(holds(lines)));
   }
 
   @Test
   void overlaps_secondGrantedBeforeTheFirstIsReleased_areFound() {
-    assertThat(
-            Checks.overlaps(
-                holds(
-                    acquired(100, "a", "a1", 1, 90),
-                    acquired(190, "b", "b1", 2, 110),
-                    releasing(200, "a", "a1", true))))
+    assertOverlaps(A, acquired(190, "b", "b1", 2, 110), releasing(200, "a", "a1", true))
         .singleElement()
         .asString()
         .contains("a1", "b1");
-    assertThat(
-            Checks.overlaps(
-                holds(
-                    acquired(100, "a", "a1", 1, 90),
-                    releasing(200, "a", "a1", true),
-                    acquired(200, "b", "b1", 2, 110))))
-        .isEmpty();
+    assertOverlaps(A, releasing(200, "a", "a1", true), acquired(200, "b", "b1", 2, 110)).isEmpty();
   }
 
   @Test
   void overlaps_holderWasKilled_itsClaimLastsUntilItsDeadline() {
-    assertThat(
-            Checks.overlaps(
-                holds(acquired(100, "a", "a1", 1, 90), acquired(1099, "b", "b1", 2, 110))))
-        .hasSize(1);
-    assertThat(
-            Checks.overlaps(
-                holds(acquired(100, "a", "a1", 1, 90), acquired(1100, "b", "b1", 2, 110))))
-        .isEmpty();
+    assertOverlaps(A, acquired(1099, "b", "b1", 2, 110)).hasSize(1);
+    assertOverlaps(A, acquired(1100, "b", "b1", 2, 110)).isEmpty();
   }
 
   @Test
   void overlaps_deadlineMovedByAnExtension_countsToTheNewOne() {
-    assertThat(
-            Checks.overlaps(
-                holds(
-                    acquired(100, "a", "a1", 1, 90),
-                    "900 a extended lease=a1 asked=890 until=1900",
-                    acquired(1500, "b", "b1", 2, 110))))
+    assertOverlaps(
+            A, "900 a extended lease=a1 asked=890 until=1900", acquired(1500, "b", "b1", 2, 110))
         .hasSize(1);
-  }
-
-  @Test
-  void overlaps_shortHoldInsideALongOne_doesNotHideTheNext() {
-    assertThat(Checks.overlaps(shortInsideLong())).hasSize(2);
   }
 
   /**
@@ -114,41 +87,34 @@ class CheckersTest {
       "1620 a ended lease=a1 how=EXPIRED",
       releasing(1700, "c", "c1", true)
     };
-    assertThat(Checks.overlaps(holds(lines))).isEmpty();
-    assertThat(Checks.notLinearizable(holds(lines))).isEmpty();
-    assertThat(Checks.tokens(holds(lines))).isEmpty();
+    assertOverlaps(lines).isEmpty();
+    assertNotLinearizable(lines).isEmpty();
+    assertTokens(lines).isEmpty();
     lines[4] = "1610 a releasing lease=a1 valid=false seen=1609";
-    assertThat(Checks.overlaps(holds(lines))).as("it was seen valid").hasSize(1);
+    assertOverlaps(lines).as("it was seen valid").hasSize(1);
     lines[4] = "1610 a releasing lease=a1 valid=false seen=1600";
     // One nanosecond of validity is a claim, even if the lease was lost at once.
     lines[3] = acquired(1600, "a", "a1", 1, 90, 1601);
-    assertThat(Checks.overlaps(holds(lines))).hasSize(1);
-    assertThat(Checks.notLinearizable(holds(lines))).hasSize(2);
+    assertOverlaps(lines).hasSize(1);
+    assertNotLinearizable(lines).hasSize(2);
     lines[5] = "1600 a ended lease=a1 how=LOST";
-    assertThat(Checks.overlaps(holds(lines))).hasSize(1);
+    assertOverlaps(lines).hasSize(1);
     // The lock was granted with a higher token before this lease was requested.
     lines[3] = acquired(1600, "a", "a1", 1, 1310, 1600);
-    assertThat(Checks.overlaps(holds(lines))).isEmpty();
-    assertThat(Checks.notLinearizable(holds(lines)))
-        .singleElement()
-        .asString()
-        .contains("a1", "b1");
+    assertOverlaps(lines).isEmpty();
+    assertNotLinearizable(lines).singleElement().asString().contains("a1", "b1");
   }
 
   @Test
   void linearizability_extensionSucceedsAfterAnotherHeld_isFound() {
     String[] resurrected = {
-      acquired(100, "a", "a1", 1, 90),
+      A,
       acquired(1200, "b", "b1", 2, 1150),
       releasing(1300, "b", "b1", true),
       "1410 a extended lease=a1 asked=1400 until=2400"
     };
-    assertThat(Checks.notLinearizable(holds(resurrected)))
-        .singleElement()
-        .asString()
-        .contains("a1", "b1");
-    assertThat(Checks.notLinearizable(holds(resurrected[0], resurrected[1], resurrected[2])))
-        .isEmpty();
+    assertNotLinearizable(resurrected).singleElement().asString().contains("a1", "b1");
+    assertNotLinearizable(resurrected[0], resurrected[1], resurrected[2]).isEmpty();
   }
 
   /** Neither an overlap nor, by the rule of C3, a falling token. */
@@ -159,50 +125,47 @@ class CheckersTest {
       releasing(200, "a", "a1", true),
       acquired(300, "b", "b1", 1, 90)
     };
-    assertThat(Checks.overlaps(holds(lines))).isEmpty();
-    assertThat(Checks.tokens(holds(lines))).isEmpty();
-    assertThat(Checks.notLinearizable(holds(lines)))
-        .singleElement()
-        .asString()
-        .contains("a1", "b1");
-    assertThat(Checks.notLinearizable(holds(lines[0], lines[1], acquired(200, "b", "b1", 3, 90))))
-        .isEmpty();
+    assertOverlaps(lines).isEmpty();
+    assertTokens(lines).isEmpty();
+    assertNotLinearizable(lines).singleElement().asString().contains("a1", "b1");
+    assertNotLinearizable(lines[0], lines[1], acquired(200, "b", "b1", 3, 90)).isEmpty();
   }
 
   @Test
-  void linearizability_shortHoldInsideALongOne_doesNotHideTheNext() {
-    assertThat(Checks.notLinearizable(shortInsideLong())).hasSize(2);
+  void shortHoldInsideALongOne_doesNotHideTheNext() {
+    String[] lines = {
+      A,
+      acquired(200, "b", "b1", 2, 110),
+      releasing(210, "b", "b1", true),
+      acquired(300, "c", "c1", 3, 220)
+    };
+    assertOverlaps(lines).hasSize(2);
+    assertNotLinearizable(lines).hasSize(2);
   }
 
   @Test
   void tokens_lowerThanThatOfALeaseGrantedBefore_isFound() {
-    assertThat(
-            Checks.tokens(
-                holds(
-                    acquired(100, "a", "a1", 7, 90),
-                    releasing(150, "a", "a1", true),
-                    acquired(300, "b", "b1", 6, 101))))
+    assertTokens(
+            acquired(100, "a", "a1", 7, 90),
+            releasing(150, "a", "a1", true),
+            acquired(300, "b", "b1", 6, 101))
         .singleElement()
         .asString()
         .contains("b1");
     // Requested before the other was granted: both orders are correct.
-    assertThat(
-            Checks.tokens(
-                holds(
-                    acquired(100, "a", "a1", 7, 90),
-                    releasing(150, "a", "a1", true),
-                    acquired(300, "b", "b1", 6, 99))))
+    assertTokens(
+            acquired(100, "a", "a1", 7, 90),
+            releasing(150, "a", "a1", true),
+            acquired(300, "b", "b1", 6, 99))
         .isEmpty();
   }
 
   @Test
   void tokens_equal_areFound() {
-    assertThat(
-            Checks.tokens(
-                holds(
-                    acquired(100, "a", "a1", 7, 90),
-                    releasing(150, "a", "a1", true),
-                    acquired(300, "b", "b1", 7, 80))))
+    assertTokens(
+            acquired(100, "a", "a1", 7, 90),
+            releasing(150, "a", "a1", true),
+            acquired(300, "b", "b1", 7, 80))
         .singleElement()
         .asString()
         .contains("share");
@@ -337,9 +300,7 @@ class CheckersTest {
 
   @Test
   void signal_afterTheDeadline_isFound_unlessTheProcessDidNotRun() {
-    String[] late = {
-      acquired(100, "a", "a1", 1, 90), 1100 + SECOND + " a ended lease=a1 how=EXPIRED"
-    };
+    String[] late = {A, 1100 + SECOND + " a ended lease=a1 how=EXPIRED"};
     assertThat(Checks.lateSignals(history(late), SECOND / 2)).hasSize(1);
     assertThat(Checks.lateSignals(history(late), 2 * SECOND)).isEmpty();
     String stall = 1000 + SECOND + " a stall from=900";
@@ -352,7 +313,7 @@ class CheckersTest {
   void signal_whileProcessesWaitForAProcessor_isLateByTheTimeInWhichNoneWaited() {
     List<Event> history =
         history(
-            acquired(100, "a", "a1", 1, 90),
+            A,
             "2090 b stall from=1090",
             "2500 c stall from=1500",
             "4000 b stall from=3500",
@@ -363,9 +324,7 @@ class CheckersTest {
   @Test
   void signal_lossOrCapAfterTheDeadline_isFoundAsWell() {
     for (String how : List.of("LOST", "CAP_REACHED", "EXPIRED")) {
-      String[] lines = {
-        acquired(100, "a", "a1", 1, 90), (1100 + SECOND) + " a ended lease=a1 how=" + how
-      };
+      String[] lines = {A, (1100 + SECOND) + " a ended lease=a1 how=" + how};
       assertThat(Checks.lateSignals(history(lines), SECOND / 2))
           .singleElement()
           .asString()
@@ -375,7 +334,7 @@ class CheckersTest {
       assertThat(Checks.lateSignals(history(lines), 0)).isEmpty();
     }
     String released = (1100 + SECOND) + " a ended lease=a1 how=RELEASED";
-    assertThat(Checks.signals(history(acquired(100, "a", "a1", 1, 90), released))).isEmpty();
+    assertThat(Checks.signals(history(A, released))).isEmpty();
   }
 
   @Test
@@ -395,7 +354,7 @@ class CheckersTest {
 
   @Test
   void signal_thatNeverCame_isFound() {
-    String[] silent = {acquired(100, "a", "a1", 1, 90), "5000 a done"};
+    String[] silent = {A, "5000 a done"};
     assertThat(Checks.lateSignals(history(silent), SECOND)).hasSize(1);
     assertThat(Checks.lateSignals(history(silent[0]), SECOND)).as("it was killed").isEmpty();
   }

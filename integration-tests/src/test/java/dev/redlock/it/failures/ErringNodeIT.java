@@ -178,8 +178,7 @@ class ErringNodeIT {
       lease.extendAsync().toCompletableFuture().join();
       assertThat(lease.isValid()).isTrue();
       lease.releaseAsync().toCompletableFuture().join();
-      Eventually.holds(
-          () -> nodes.stream().noneMatch(node -> Clients.holdsKey(node, "held")), nodes);
+      Clients.gone(nodes, "held");
       nodes.forEach(Illness.OUT_OF_MEMORY::getWell);
       redlock.lock("other").acquire(Duration.ofSeconds(2)).close();
     }

@@ -13,7 +13,6 @@ import dev.redlock.it.Clients;
 import dev.redlock.it.Eventually;
 import dev.redlock.lettuce.LettuceLockNode;
 import dev.redlock.lettuce.LettuceOptions;
-import dev.redlock.operations.NodeState;
 import dev.redlock.spi.RestartGuard;
 import dev.redlock.testkit.RedisNode;
 import dev.redlock.testkit.RedisNodes;
@@ -159,24 +158,18 @@ class HungLookupIT {
         .acquire(WAIT);
   }
 
-  private static long voting(Redlock client) {
-    return client.operations().nodes().stream()
-        .filter(node -> node.state() == NodeState.State.VOTING)
-        .count();
-  }
-
   @ParameterizedTest
   @MethodSource("eachOfEachNode")
   void nodeWhoseConnectionHangsFromTheStart_leavesTheQuorum(What what, int node) {
     names.hang(name(node));
     try (Redlock client = client(what).build()) {
       acquire(client).close();
-      assertThat(voting(client)).isEqualTo(2);
+      assertThat(Clients.votes(client)).isEqualTo(2);
       assertThat(names.hung().stream().allMatch(Thread::isDaemon)).isTrue();
 
       names.endHang(name(node));
 
-      Eventually.holds(() -> voting(client) == 3, nodes);
+      Eventually.holds(() -> Clients.votes(client) == 3, nodes);
     }
   }
 
@@ -188,14 +181,14 @@ class HungLookupIT {
       for (RedisNode node : nodes) {
         names.hang(name(node.index()));
         dropConnections(node);
-        Eventually.holds(() -> voting(client) == 2, nodes);
+        Eventually.holds(() -> Clients.votes(client) == 2, nodes);
 
         Thread.sleep(HELD_MILLIS);
 
         assertThat(lease.isValid()).as("with %s in %s", node, nodes.describe()).isTrue();
         assertThat(names.hung().size()).as("bounded").isLessThanOrEqualTo(3);
         names.endHang(name(node.index()));
-        Eventually.holds(() -> voting(client) == 3, nodes);
+        Eventually.holds(() -> Clients.votes(client) == 3, nodes);
       }
     }
     Eventually.holds(() -> names.hung().isEmpty(), nodes);
@@ -224,7 +217,7 @@ class HungLookupIT {
       }
       try (Redlock client = builder.build()) {
         acquire(client).close();
-        assertThat(voting(client)).isEqualTo(2);
+        assertThat(Clients.votes(client)).isEqualTo(2);
       }
       names.endHang("trust");
     }
@@ -271,7 +264,7 @@ class HungLookupIT {
           Thread.sleep(HELD_MILLIS);
           assertThat(lease.isValid()).as("with %s in %s", node, cluster.describe()).isTrue();
           names.endHang(name(node.index()));
-          Eventually.holds(() -> voting(client) == 3, nodes);
+          Eventually.holds(() -> Clients.votes(client) == 3, nodes);
         }
       }
     }

@@ -8,7 +8,6 @@ import dev.redlock.LockOptions;
 import dev.redlock.QuorumUnavailableException;
 import dev.redlock.Redlock;
 import dev.redlock.it.Clients;
-import dev.redlock.it.Eventually;
 import dev.redlock.testkit.RedisNode;
 import dev.redlock.testkit.RedisNodes;
 import dev.redlock.testkit.RedisTest;
@@ -101,7 +100,7 @@ class HungNodesIT {
     try (Redlock one = Clients.start(nodes);
         Redlock two = client(nodes);
         Lease held = one.lock("held").acquire(Duration.ofSeconds(5))) {
-      Eventually.holds(() -> nodes.stream().allMatch(n -> Clients.holdsKey(n, "held")), nodes);
+      Clients.everywhere(nodes, "held");
       for (int hung = 1; hung <= 2; hung++) {
         nodes.get(hung).pause();
         assertThat(medianRefusal(two, "held", 9))

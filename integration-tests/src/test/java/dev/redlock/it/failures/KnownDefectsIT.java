@@ -14,7 +14,7 @@ import dev.redlock.Redlock;
 import dev.redlock.RedlockInterruptedException;
 import dev.redlock.it.Clients;
 import dev.redlock.it.Eventually;
-import dev.redlock.operations.NodeState;
+import dev.redlock.it.OneClient;
 import dev.redlock.testkit.RedisKey;
 import dev.redlock.testkit.RedisNode;
 import dev.redlock.testkit.RedisNodes;
@@ -25,8 +25,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -71,8 +69,8 @@ import org.junit.jupiter.api.Test;
  *       KnownDefectsIT.acquire_firstAttemptGotAMinority_…}
  *   <li>H18 the deadline counts from the wrong instant (redlock4j): {@code
  *       SlowAnswersIT.validity_…}
- *   <li>H19, H21 fail-over, resharding: {@code FailoverIT}, {@code ClusterLockIT}; docs/cluster.md
- *       says what can be lost
+ *   <li>H19, H21 fail-over, resharding: {@code FailoverIT}, {@code HalfMovedSlotIT}, {@code
+ *       ReshardIT}; docs/cluster.md says what can be lost
  *   <li>H20 the old primary still serves a minority: {@code MinorityMasterIT}. For a moment both
  *       masters can grant; no test covers it.
  *   <li>H22 forgotten scripts: {@code KnownDefectsIT.scripts_…}; {@code ConnectionContract}
@@ -94,7 +92,7 @@ import org.junit.jupiter.api.Test;
  *   <li>the local lock is never freed after expiry (spring-integration#1888, #2660): {@code
  *       KnownDefectsIT.expiry_inTheSameProcess_…}
  *   <li>the error of the release hides that of the protected code (node-redlock PR#369): {@code
- *       LeaseIT.withLock_bodyFails_…}
+ *       WithLockTest.bodyFails_…}
  *   <li>nodes of one cluster are used as masters (redisson#956, RedLock.net#91, #56): {@code
  *       NodesIT.partsOfOneCluster_…}
  *   <li>fence keys never expire (redisson#6510): {@code KnownDefectsIT.fence_…}; C8
@@ -103,27 +101,14 @@ import org.junit.jupiter.api.Test;
  */
 @RedisTest(nodes = 5, gated = true)
 @Tag("thorough")
-class KnownDefectsIT {
+class KnownDefectsIT extends OneClient {
   private static final Duration WAIT = Duration.ofSeconds(5);
 
   /** Longer than a pause of the machine and the node timeout together. */
   private static final Duration SHORT = Duration.ofSeconds(2);
 
-  private final RedisNodes nodes;
-  private Redlock redlock;
-
   KnownDefectsIT(RedisNodes nodes) {
-    this.nodes = nodes;
-  }
-
-  @BeforeEach
-  void connect() {
-    redlock = Clients.patient(nodes);
-  }
-
-  @AfterEach
-  void disconnect() {
-    redlock.close();
+    super(nodes, Clients::patient);
   }
 
   private static LockOptions brief() {
@@ -528,14 +513,7 @@ class KnownDefectsIT {
         .isInstanceOfSatisfying(
             QuorumUnavailableException.class, e -> assertThat(e.report().quorum()).isEqualTo(3));
     nodes.get(0).gate().endFaults();
-    Eventually.holds(
-        () ->
-            redlock.operations().nodes().stream()
-                    .filter(node -> node.state() == NodeState.State.VOTING)
-                    .count()
-                == 3,
-        Duration.ofSeconds(30),
-        nodes);
+    Eventually.holds(() -> Clients.votes(redlock) == 3, Duration.ofSeconds(30), nodes);
     redlock.lock("base").acquire(WAIT).close();
   }
 

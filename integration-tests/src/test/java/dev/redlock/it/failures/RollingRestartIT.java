@@ -43,7 +43,7 @@ class RollingRestartIT {
         Redlock trying = SETTINGS.client(nodes.uris(), none);
         Redlock contender = SETTINGS.client(nodes.uris(), none)) {
       Eventually.holds(
-          () -> Settings.voting(holder) == 5 && Settings.voting(contender) == 5,
+          () -> Clients.votes(holder) == 5 && Clients.votes(contender) == 5,
           Duration.ofSeconds(30),
           nodes);
       Lease lease = holder.lock("rolling").acquire(Duration.ofSeconds(5));
@@ -78,7 +78,7 @@ class RollingRestartIT {
       assertThat(tries.get()).isGreaterThan(20);
       lease.close();
       // Afterwards the lock must be acquirable.
-      Eventually.holds(() -> Settings.voting(contender) >= 3, Duration.ofSeconds(20), nodes);
+      Eventually.holds(() -> Clients.votes(contender) >= 3, Duration.ofSeconds(20), nodes);
       contender.lock("rolling").acquire(Duration.ofSeconds(10)).close();
     } finally {
       over.set(true);

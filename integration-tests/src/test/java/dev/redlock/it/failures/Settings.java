@@ -41,13 +41,6 @@ record Settings(Duration leaseTime, boolean guard, boolean majorityFirst) {
         .build();
   }
 
-  static int voting(Redlock redlock) {
-    return (int)
-        redlock.operations().nodes().stream()
-            .filter(n -> n.state() == NodeState.State.VOTING)
-            .count();
-  }
-
   /** How many of its masters must vote for the client; the set may change. */
   static int quorum(Redlock redlock) {
     return NodeState.members(redlock.operations().nodes()).size() / 2 + 1;

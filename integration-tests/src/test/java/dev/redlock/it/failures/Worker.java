@@ -7,6 +7,7 @@ import dev.redlock.Redlock;
 import dev.redlock.RedlockException;
 import dev.redlock.RedlockListener;
 import dev.redlock.internal.Failpoint;
+import dev.redlock.it.Clients;
 import dev.redlock.operations.NodeState;
 import java.io.BufferedReader;
 import java.io.FileDescriptor;
@@ -122,7 +123,7 @@ public final class Worker implements RedlockListener {
   private void run() throws Exception {
     daemon("orders", this::listen);
     daemon("stalls", this::watchStalls);
-    while (Settings.voting(redlock) < Settings.quorum(redlock)) {
+    while (Clients.votes(redlock) < Settings.quorum(redlock)) {
       Thread.sleep(10);
     }
     tellVoting();
@@ -365,7 +366,7 @@ public final class Worker implements RedlockListener {
     if (client == null) {
       return; // The first event may come before the constructor has ended.
     }
-    int now = Settings.voting(client);
+    int now = Clients.votes(client);
     int quorum = Settings.quorum(client);
     if (now != voting || quorum != votingQuorum) {
       voting = now;

@@ -11,6 +11,7 @@ import dev.redlock.Lease;
 import dev.redlock.Redlock;
 import dev.redlock.RedlockListener;
 import dev.redlock.it.CapturedLog;
+import dev.redlock.it.Clients;
 import dev.redlock.it.Eventually;
 import dev.redlock.lettuce.LettuceNodes;
 import dev.redlock.lettuce.LettuceOptions;
@@ -48,12 +49,6 @@ class CredentialsIT {
         "ACL", "SETUSER", "app", "reset", "on", ">" + password, "~*", "resetchannels", "+@all");
   }
 
-  private static long voting(Redlock client) {
-    return client.operations().nodes().stream()
-        .filter(node -> node.state() == NodeState.State.VOTING)
-        .count();
-  }
-
   private Redlock client(RedisCredentialsProvider provider) {
     return Redlock.builder()
         .nodes(
@@ -71,12 +66,12 @@ class CredentialsIT {
     RedisCredentialsProvider provider =
         RedisCredentialsProvider.from(() -> RedisCredentials.just("app", password.get()));
     try (Redlock client = client(provider)) {
-      Eventually.holds(() -> voting(client) == 3, nodes);
+      Eventually.holds(() -> Clients.votes(client) == 3, nodes);
       try (Lease lease = client.lock("held").acquire(Duration.ofSeconds(2))) {
         // The server keeps connections that have logged in; only the next one needs the new
         // password.
         nodes.forEach(node -> setPassword(node, "new"));
-        assertThat(voting(client)).isEqualTo(3);
+        assertThat(Clients.votes(client)).isEqualTo(3);
         nodes.forEach(node -> node.command("CLIENT", "KILL", "USER", "app"));
         Eventually.holds(
             () ->
@@ -91,7 +86,7 @@ class CredentialsIT {
 
         password.set("new");
 
-        Eventually.holds(() -> voting(client) == 3, nodes);
+        Eventually.holds(() -> Clients.votes(client) == 3, nodes);
         client.lock("other").acquire(Duration.ofSeconds(5)).close();
         assertThat(lease.isValid()).isTrue();
         lease.extendAsync().toCompletableFuture().orTimeout(5, TimeUnit.SECONDS).join();
@@ -118,7 +113,7 @@ class CredentialsIT {
                   .allMatch(node -> node.cause().contains("the vault is sealed")),
           nodes);
       password.set("old");
-      Eventually.holds(() -> voting(client) == 3, nodes);
+      Eventually.holds(() -> Clients.votes(client) == 3, nodes);
     }
   }
 
@@ -153,7 +148,7 @@ class CredentialsIT {
               .build()) {
         Eventually.holds(
             () ->
-                voting(client) == 2
+                Clients.votes(client) == 2
                     && client.operations().nodes().get(2).cause().contains("NOT_AUTHENTICATED"),
             nodes);
         try (Lease lease = client.lock("seen").acquire(Duration.ofSeconds(2))) {
@@ -162,20 +157,14 @@ class CredentialsIT {
         nodes.get(1).command("CLIENT", "KILL", "USER", "app");
         setPassword(nodes.get(1), "another");
         nodes.get(1).command("CLIENT", "KILL", "USER", "app");
-        Eventually.holds(() -> voting(client) == 1, nodes);
+        Eventually.holds(() -> Clients.votes(client) == 1, nodes);
         assertThatThrownBy(() -> client.lock("seen").tryAcquire())
             .satisfies(refused -> told.add(refused + " " + trace(refused)));
         told.add(client + " " + client.operations().nodes());
         told.add(
             String.valueOf(
                 client.operations().doctor().toCompletableFuture().get(5, TimeUnit.SECONDS)));
-        told.add(
-            String.valueOf(
-                client
-                    .operations()
-                    .inspect("seen")
-                    .toCompletableFuture()
-                    .get(5, TimeUnit.SECONDS)));
+        told.add(String.valueOf(Clients.done(client.operations().inspect("seen"))));
       }
       for (String unreadable :
           List.of(

@@ -190,17 +190,6 @@ class LeaderElectionIT {
   }
 
   @Test
-  void work_lockBroken_stopsWithTheLossAndStartsAgain(RedisNodes nodes) {
-    Redlock redlock = client(nodes, LONG_LEASE); // A busy machine must not end it before.
-    Recorded work = new Recorded();
-    start(election(redlock, work));
-    eventually(() -> work.log.size() == 1);
-    redlock.operations().breakLock("leader");
-    eventually(() -> work.log.size() == 3);
-    assertThat(work.log).containsExactly("start", "stop LEASE_LOST", "start");
-  }
-
-  @Test
   void startWork_throwsThenFailsThenWorks_isRetriedAfterAPause(RedisNodes nodes) {
     Recorded work = new Recorded();
     work.onStart =
@@ -273,16 +262,6 @@ class LeaderElectionIT {
     blocked.countDown();
     await(stopped);
     assertThat(election.state()).isEqualTo(State.IDLE);
-  }
-
-  @Test
-  void clientClosed_whileWorking_stopsWorkAndRests(RedisNodes nodes) {
-    Redlock redlock = client(nodes);
-    Recorded work = new Recorded();
-    LeaderElection election = start(election(redlock, work));
-    eventually(() -> work.log.size() == 1);
-    redlock.close();
-    eventually(() -> work.log.size() == 2 && election.state() == State.IDLE);
   }
 
   @Test

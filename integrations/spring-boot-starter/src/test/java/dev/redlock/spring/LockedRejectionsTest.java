@@ -6,8 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.redlock.Lease;
 import dev.redlock.Redlock;
 import dev.redlock.spring.Locked.NotAcquired;
-import dev.redlock.spring.boot.RedlockAutoConfiguration;
-import dev.redlock.spring.boot.RedlockLockedAutoConfiguration;
 import java.math.BigDecimal;
 import java.net.InetAddress;
 import java.nio.CharBuffer;
@@ -36,7 +34,6 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
-import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import reactor.core.publisher.Mono;
 
@@ -48,13 +45,7 @@ class LockedRejectionsTest {
   private final MemoryNodes nodes = new MemoryNodes();
   private final Redlock other = nodes.client();
 
-  private final ApplicationContextRunner app =
-      new ApplicationContextRunner()
-          .withConfiguration(
-              AutoConfigurations.of(
-                  RedlockAutoConfiguration.class, RedlockLockedAutoConfiguration.class))
-          .withBean(RedlockBuilderCustomizer.class, nodes::customizer)
-          .withPropertyValues("redlock.restart-guard=off");
+  private final ApplicationContextRunner app = nodes.app();
 
   @AfterEach
   void disconnect() {

@@ -12,8 +12,6 @@ import dev.redlock.LockTimeoutException;
 import dev.redlock.QuorumUnavailableException;
 import dev.redlock.Redlock;
 import dev.redlock.spring.Locked.NotAcquired;
-import dev.redlock.spring.boot.RedlockAutoConfiguration;
-import dev.redlock.spring.boot.RedlockLockedAutoConfiguration;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
@@ -29,7 +27,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.springframework.aop.framework.Advised;
 import org.springframework.beans.factory.config.BeanPostProcessor;
-import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -51,13 +48,7 @@ class LockedTest {
   private final Redlock other = nodes.client();
 
   private final ApplicationContextRunner app =
-      new ApplicationContextRunner()
-          .withConfiguration(
-              AutoConfigurations.of(
-                  RedlockAutoConfiguration.class, RedlockLockedAutoConfiguration.class))
-          .withBean(RedlockBuilderCustomizer.class, nodes::customizer)
-          .withBean(Shop.class, () -> new Shop(nodes))
-          .withPropertyValues("redlock.restart-guard=off", "shop.wait=30ms");
+      nodes.app().withBean(Shop.class, () -> new Shop(nodes)).withPropertyValues("shop.wait=30ms");
 
   @AfterEach
   void disconnect() {

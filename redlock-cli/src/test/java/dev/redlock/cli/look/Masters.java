@@ -25,8 +25,7 @@ final class Masters implements AutoCloseable {
 
   private static final String MARKER = "redlock:%node";
   private static final Duration LONGEST = Duration.ofSeconds(2);
-  private static final List<String> SETTINGS =
-      List.of("--max-lease-time", "2s", "--restart-guard", "OFF");
+  static final List<String> SETTINGS = List.of("--max-lease-time", "2s", "--restart-guard", "OFF");
 
   private final RedisNodes servers;
   private final List<Redlock> programs = new ArrayList<>();

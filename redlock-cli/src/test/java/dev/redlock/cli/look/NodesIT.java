@@ -9,10 +9,7 @@ import dev.redlock.cli.ExitCode;
 import dev.redlock.cli.run.Wrapper;
 import dev.redlock.operations.NodeState;
 import dev.redlock.spi.NodeRecord;
-import dev.redlock.spi.RestartGuard;
-import dev.redlock.testkit.RedisNodes;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -28,39 +25,27 @@ import org.junit.jupiter.api.io.TempDir;
 /** {@code redlock nodes} on real servers. The guard time is 7 s here. */
 @Timeout(120)
 class NodesIT {
-  private static final Duration WAIT = Duration.ofSeconds(20);
-  private static final List<String> SETTINGS =
-      List.of("--max-lease-time", "2s", "--restart-guard", "OFF");
-
-  private RedisNodes servers;
+  private Masters masters;
   private Redlock application;
 
   @BeforeEach
   void start() {
-    servers = RedisNodes.start(4);
-    application =
-        Redlock.builder()
-            .nodes(servers.uris().subList(0, 3).toArray(new String[0]))
-            .maxLeaseTime(Duration.ofSeconds(2))
-            .restartGuard(RestartGuard.OFF)
-            .build();
-    assertThat(application.awaitReady(WAIT)).isTrue();
+    masters = new Masters(4);
+    application = masters.program(masters.uris(0, 1, 2));
+    assertThat(application.awaitReady(Masters.WAIT)).isTrue();
   }
 
   @AfterEach
   void stop() {
-    application.close();
-    servers.close();
+    masters.close();
   }
 
   private Captured redlock(String... words) {
-    List<String> args = new ArrayList<>(List.of(words));
-    args.addAll(SETTINGS);
-    return Captured.run(servers.uris().subList(0, 3), args.toArray(new String[0]));
+    return masters.redlock(masters.uris(0, 1, 2), words);
   }
 
   private String name(int server) {
-    return servers.get(server).uri().replace("redis://", "");
+    return masters.name(server);
   }
 
   private String set(int epoch, int... which) {
@@ -117,8 +102,7 @@ class NodesIT {
   @Test
   void change_ofNodesWithoutARecord_endsWithASentence() {
     Captured seen =
-        Captured.run(
-            servers.uris().subList(3, 4), "nodes", "add", "127.0.0.1:1", "--restart-guard", "OFF");
+        Captured.run(masters.uris(3), "nodes", "add", "127.0.0.1:1", "--restart-guard", "OFF");
     assertThat(seen.code()).as(seen.toString()).isEqualTo(ExitCode.TOO_FEW_NODES);
     assertThat(seen.err())
         .endsWith(
@@ -131,27 +115,20 @@ class NodesIT {
     Captured kept = redlock("nodes", "forget", name(3));
     assertThat(kept.code()).as(kept.toString()).isEqualTo(ExitCode.NO);
     assertThat(kept.err()).contains("this client does not reach " + name(3));
-    try (Redlock other =
-        Redlock.builder()
-            .nodes(servers.uris().get(3))
-            .maxLeaseTime(Duration.ofSeconds(2))
-            .restartGuard(RestartGuard.OFF)
-            .build()) {
-      assertThat(other.awaitReady(WAIT)).isTrue();
-    }
+    masters.found(3);
     assertThat(redlock("nodes", "add", name(3)).err()).contains("belongs to another set");
-    List<String> fourth = servers.uris().subList(3, 4);
+    List<String> fourth = masters.uris(3);
     Captured seen = Captured.run(fourth, "nodes", "forget", name(3), "--restart-guard", "OFF");
     assertThat(seen.code()).as(seen.toString()).isEqualTo(ExitCode.OK);
     assertThat(seen.out()).isEqualTo(name(3) + " has forgotten its record\n");
-    assertThat(servers.get(3).command("KEYS", "*").toString()).doesNotContain("%node");
+    assertThat(masters.get(3).command("KEYS", "*").toString()).doesNotContain("%node");
   }
 
   @Test
   @Tag("thorough")
   void tooFewNodes_is69_andMeansThatNoLockCanBeAcquired() {
-    servers.get(0).kill();
-    servers.get(1).kill();
+    masters.get(0).kill();
+    masters.get(1).kill();
     assertThat(redlock("nodes").err())
         .endsWith(" vote, 2 are needed: no lock can be acquired now\n");
     Captured seen = redlock("nodes", "add", name(3));
@@ -161,12 +138,13 @@ class NodesIT {
   @Test
   void add_thatIsInterrupted_isContinuedByTheSameCommand(@TempDir Path folder) throws Exception {
     List<String> words = new ArrayList<>(List.of("nodes", "add", name(3)));
-    words.addAll(SETTINGS);
-    Map<String, String> uris =
-        Map.of("REDLOCK_NODES", String.join(",", servers.uris().subList(0, 3)));
-    Lease held = application.lock("held").acquire(WAIT);
+    words.addAll(Masters.SETTINGS);
+    Map<String, String> uris = Map.of("REDLOCK_NODES", String.join(",", masters.uris(0, 1, 2)));
+    Lease held = application.lock("held").acquire(Masters.WAIT);
     try (Wrapper operator = Wrapper.start(folder, uris, words)) {
-      await().atMost(WAIT).until(() -> operator.err().matches("(?s).*epoch 2: .*for leases.*"));
+      await()
+          .atMost(Masters.WAIT)
+          .until(() -> operator.err().matches("(?s).*epoch 2: .*for leases.*"));
       operator.signal("INT");
       assertThat(operator.exitCode()).isEqualTo(130);
       assertThat(operator.out()).isEmpty();
@@ -196,14 +174,14 @@ class NodesIT {
   @Test
   @Tag("thorough")
   void deadMaster_isReplaced_andApplicationsFollow() {
-    servers.get(2).kill();
+    masters.get(2).kill();
     Captured seen = redlock("nodes", "replace", name(2), name(3), "--json");
     assertThat(seen.code()).as(seen.toString()).isEqualTo(ExitCode.OK);
     assertThat(seen.out())
         .startsWith("{\"deployment\":\"")
         .contains("\"epoch\":3,\"floor\":3,\"members\":[\"");
     await()
-        .atMost(WAIT)
+        .atMost(Masters.WAIT)
         .until(
             () ->
                 application.operations().nodes().stream()

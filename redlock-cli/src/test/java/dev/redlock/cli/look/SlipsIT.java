@@ -121,21 +121,6 @@ class SlipsIT {
     assertThat(seen.out()).doesNotContain("free", "no lock is held");
   }
 
-  /** The file of nodes still has the list of before {@code nodes replace}. */
-  @ParameterizedTest
-  @ValueSource(booleans = {false, true})
-  void runWithoutAWait_withTheListOfBeforeAReplacement_runs(
-      boolean replacedMasterIsDead, @TempDir Path folder) throws Exception {
-    masters.found(0, 1, 2, 3);
-    masters.remove(2, 0, 1, 2, 3);
-    if (replacedMasterIsDead) {
-      masters.get(2).kill();
-    }
-    for (int i = 0; i < 3; i++) {
-      runs(folder, masters.uris(0, 1, 2), "-n");
-    }
-  }
-
   /** The lock is free. */
   private static void runs(Path folder, List<String> list, String... wait) throws Exception {
     List<String> words = new ArrayList<>(List.of("run", "--restart-guard", "OFF"));

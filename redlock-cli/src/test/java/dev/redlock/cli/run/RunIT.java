@@ -246,20 +246,9 @@ class RunIT {
 
   @Test
   void runWithinARunOfTheSameName_saysSo(RedisNodes nodes) throws Exception {
-    String script = Installed.FOLDER.resolve("redlock").toString();
-    try (Wrapper wrapper =
-        Wrapper.run(
-            folder,
-            nodes,
-            with(
-                new String[] {
-                  "a", "--", script, "run", "--restart-guard", "OFF", "--connect", "60s"
-                },
-                "-w",
-                "2s",
-                "a",
-                "--",
-                "true"))) {
+    String[] outer = {"a", "--", Installed.FOLDER.resolve("redlock").toString(), "run"};
+    String[] inner = "--restart-guard OFF --connect 60s -w 2s a -- true".split(" ", -1);
+    try (Wrapper wrapper = Wrapper.run(folder, nodes, with(outer, inner))) {
       assertThat(wrapper.exitCode()).isEqualTo(75);
       assertThat(wrapper.err()).contains("started under it");
     }
@@ -582,15 +571,8 @@ class RunIT {
   }
 
   private Wrapper holding(RedisNodes nodes, String name, String... options) throws Exception {
-    String[] args = new String[options.length + 5];
-    System.arraycopy(options, 0, args, 0, options.length);
-    System.arraycopy(
-        new String[] {name, "--", "sh", "-c", "echo up; exec sleep 600"},
-        0,
-        args,
-        options.length,
-        5);
-    Wrapper wrapper = Wrapper.run(folder, nodes, args);
+    String[] child = {name, "--", "sh", "-c", "echo up; exec sleep 600"};
+    Wrapper wrapper = Wrapper.run(folder, nodes, with(options, child));
     await().atMost(DEADLINE).until(() -> wrapper.out().contains("up"));
     return wrapper;
   }

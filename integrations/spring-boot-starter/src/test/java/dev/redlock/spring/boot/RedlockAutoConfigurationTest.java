@@ -26,8 +26,6 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.micrometer.observation.ObservationRegistry;
 import io.micrometer.observation.tck.TestObservationRegistry;
 import io.micrometer.observation.tck.TestObservationRegistryAssert;
-import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -275,34 +273,6 @@ class RedlockAutoConfigurationTest {
   void group_thatIsAText_stopsTheStartAndIsNamed(String group) {
     app.withPropertyValues(group + "=x")
         .run(context -> assertThat(context).getFailure().hasStackTraceContaining(group));
-  }
-
-  @Test
-  void property_thatIsNoDuration_stopsTheStartAndIsNamed() {
-    app.withPropertyValues("redlock.defaults.lease-time=soon")
-        .run(
-            context ->
-                assertThat(context)
-                    .getFailure()
-                    .hasStackTraceContaining("redlock.defaults.lease-time")
-                    .hasStackTraceContaining("soon"));
-  }
-
-  @Test
-  void metadata_describesEachProperty() throws IOException {
-    try (var in =
-        RedlockProperties.class.getResourceAsStream(
-            "/META-INF/spring-configuration-metadata.json")) {
-      String json = new String(in.readAllBytes(), StandardCharsets.UTF_8);
-      assertThat(json)
-          .contains(
-              "\"redlock.nodes\"",
-              "\"redlock.ssl.bundle\"",
-              "\"redlock.defaults.lease-time\"",
-              "\"redlock.locked.wait-time\"",
-              "\"redlock.endpoint.break-enabled\"",
-              "How long nodes keep the lock");
-    }
   }
 
   @Test

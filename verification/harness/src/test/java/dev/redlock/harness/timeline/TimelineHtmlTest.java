@@ -6,10 +6,7 @@ import dev.redlock.harness.timeline.Timeline.Fault;
 import dev.redlock.harness.timeline.Timeline.Hold;
 import dev.redlock.harness.timeline.Timeline.HolderLane;
 import java.io.ByteArrayInputStream;
-import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.List;
 import javax.xml.parsers.DocumentBuilderFactory;
 import org.junit.jupiter.api.Test;
@@ -17,24 +14,29 @@ import org.w3c.dom.Document;
 
 class TimelineHtmlTest {
 
-  @Test
-  void render_ofSample_refersToNothingOutsideAndRunsNoScript() throws IOException {
-    String page = TimelineHtml.render(SampleTimeline.make());
+  private static final Timeline SAMPLE =
+      Timeline.builder("sample", 5_000_000_000L)
+          .verdict(true, "PASS")
+          .holders(List.of(lane("w", Hold.released(0, 5_000_000, 7))))
+          .nodes(
+              List.of(
+                  new Timeline.NodeLane(
+                      "master 2",
+                      List.of(
+                          new Timeline.Phase(Timeline.State.VOTING, 0, 3_000_000_000L),
+                          new Timeline.Phase(
+                              Timeline.State.DEAD, 3_000_000_000L, 5_000_000_000L)))))
+          .faults(List.of(new Fault(3_000_000_000L, "master 2 killed", "master 2")))
+          .closeUp(new Timeline.Window(0, 6_000_000))
+          .build();
 
-    // Writes a page for a reader to look at: a picture like that of the demo, without a run of the
-    // demo.
-    Files.writeString(Path.of("target", "timeline-sample.html"), page);
+  @Test
+  void render_refersToNothingOutside_runsNoScript_andIsWellFormedSvg() throws Exception {
+    String page = TimelineHtml.render(SAMPLE);
     assertThat(page).doesNotContain("<script", "<link", "@import", "src=", "href=");
     assertThat(page.replace("http://www.w3.org/2000/svg", "")).doesNotContain("http:", "https:");
     assertThat(page).containsOnlyOnce("<svg ");
-  }
-
-  @Test
-  void render_ofSample_isWellFormedSvg() throws Exception {
-    Document svg = parse(svgOf(TimelineHtml.render(SampleTimeline.make())));
-
-    assertThat(svg.getDocumentElement().getNodeName()).isEqualTo("svg");
-    assertThat(svg.getElementsByTagName("rect").getLength()).isGreaterThan(500);
+    assertThat(parse(svgOf(page)).getDocumentElement().getNodeName()).isEqualTo("svg");
   }
 
   @Test
@@ -43,17 +45,6 @@ class TimelineHtmlTest {
     Timeline.Builder timeline = Timeline.builder("title", 1000).holders(List.of(lane));
     String page = TimelineHtml.render(timeline.closeUp(new Timeline.Window(0, 500)).build());
     assertThat(page).contains("close-up").doesNotContain("token");
-  }
-
-  @Test
-  void render_twice_givesTheSamePage() {
-    assertThat(TimelineHtml.render(SampleTimeline.make()))
-        .isEqualTo(TimelineHtml.render(SampleTimeline.make()));
-  }
-
-  @Test
-  void render_ofThousandsOfHolds_staysSmall() {
-    assertThat(TimelineHtml.render(SampleTimeline.make())).hasSizeLessThan(600_000);
   }
 
   @Test
@@ -98,12 +89,12 @@ class TimelineHtmlTest {
             .build();
 
     assertThat(TimelineHtml.render(timeline)).contains("two at once");
-    assertThat(TimelineHtml.render(SampleTimeline.make())).doesNotContain("two at once");
+    assertThat(TimelineHtml.render(SAMPLE)).doesNotContain("two at once");
   }
 
   @Test
   void render_ofFaults_saysInThePictureWhatTheirNumbersMean() {
-    assertThat(svgOf(TimelineHtml.render(SampleTimeline.make())))
+    assertThat(svgOf(TimelineHtml.render(SAMPLE)))
         .contains(">1</text>", ">3.0 s: master 2 killed</text>");
   }
 
