@@ -171,6 +171,30 @@ final class SetOperatorTest {
   }
 
   @Test
+  void setsThatTwoDeadOperatorsOpened_thatOfTheLaterOneIsAdopted() {
+    set.settle();
+    set.now += OperatorFixture.SECOND;
+    long ballot = set.ballot();
+    store("a", NodeRecord.Change.Kind.OPEN, open(ballot, "a", "b"));
+    store("b", NodeRecord.Change.Kind.OPEN, open(ballot + 1, "a", "b", "c", "d"));
+    assertThat(set.run(operator("d", null), 60).done()).isTrue();
+    assertThat(members()).containsExactly("a", "b", "c", "d");
+    assertThat(set.membership.current().epoch()).isEqualTo(2);
+  }
+
+  @Test
+  void operatorWithALowerBallot_afterAHigherPromise_whileItOpens_isRefused() {
+    set.settle();
+    SetOperator early = operator("d", null);
+    set.step(early);
+    set.step(early);
+    assertThat(set.step(early).progress()).startsWith("opens epoch 2");
+    NodeRecord later = open(set.ballot() + 1, "a", "b", "c", "e");
+    List.of("a", "b").forEach(node -> store(node, NodeRecord.Change.Kind.PROMISE, later));
+    assertThat(set.run(early, 20).refusal()).isEqualTo(SetOperator.OVERTAKEN);
+  }
+
+  @Test
   void operatorWithALowerBallot_afterAHigherPromise_isRefused() {
     set.settle();
     SetOperator early = operator("d", null);

@@ -39,6 +39,7 @@ final class ChangingSet {
   private int restarts;
   private boolean contradicted;
   private boolean foundedAnew;
+  private @Nullable SimClient lengthening;
 
   ChangingSet(World world) {
     this.world = world;
@@ -106,7 +107,7 @@ final class ChangingSet {
           && record.id().equals(after.id())
           && record.isSealed()
           && after.isSealed()
-          && !record.members().equals(after.members())
+          && !record.isOfSameSet(after)
           && !contradicted) {
         contradicted = true;
         world.coverage.count("set", "contradicted");
@@ -192,7 +193,30 @@ final class ChangingSet {
     return contradicted;
   }
 
-  // With which list a client starts.
+  /** How long the leases of this deployment may be. */
+  long maxLeaseMillis() {
+    return complete.maxLeaseMillis();
+  }
+
+  // With which list, and for which leases, a client starts.
+
+  /** The next process of this client uses longer leases. */
+  void lengthens(SimClient client) {
+    lengthening = client;
+    if (client.alive && !client.closing) {
+      world.replace(client, "is started again for longer leases");
+    }
+  }
+
+  /** The first client never needs longer leases than each set allows. */
+  long maxLeaseOf(int client, int life) {
+    boolean may = world.scenario.longer != null && client > 0 && life > 0 && !world.ending;
+    boolean must = lengthening != null && lengthening.index == client;
+    lengthening = must ? null : lengthening;
+    return may && (must || rng.chance(0.5))
+        ? world.scenario.longestNanos()
+        : world.scenario.maxLeaseNanos;
+  }
 
   /** The first clients have the same list, in any order; later ones an old or another list. */
   List<Integer> listOf(ShellClient client) {

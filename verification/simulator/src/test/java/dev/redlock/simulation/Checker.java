@@ -376,7 +376,7 @@ final class Checker {
           default -> false;
         };
     if (wrote) {
-      until[slot] = clock + (2 * scenario.maxLeaseNanos / Scenario.MS + 60_000) * 1000;
+      until[slot] = clock + (2 * scenario.longestNanos() / Scenario.MS + 60_000) * 1000;
     }
     long e = model.ended(key, clock);
     if (request instanceof LockRequest.Acquire a) {
@@ -705,10 +705,7 @@ final class Checker {
           && other.lock.client.remaining(other.held) > 0) {
         throw violation(
             "exclusion",
-            id.leaseId
-                + " and "
-                + other.leaseId
-                + " are both valid, for "
+            String.format("%s and %s are both valid, for ", id.leaseId, other.leaseId)
                 + Scenario.ms(client.remaining(id.held))
                 + " and "
                 + Scenario.ms(other.lock.client.remaining(other.held)));

@@ -1,5 +1,6 @@
 package dev.redlock.simulation;
 
+import dev.redlock.internal.protocol.HeldLease;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeReply;
 
@@ -11,6 +12,11 @@ final class Describe {
 
   static String token(long token) {
     return token < 1_000_000_000L ? Long.toString(token) : "T" + (token - BASE_MICROS);
+  }
+
+  static String holds(HeldLease lease, SimClient client) {
+    String remaining = Scenario.ms(client.remaining(lease));
+    return String.format("holds %s %s for %s", lease.id(), token(lease.token()), remaining);
   }
 
   static String request(LockRequest request) {

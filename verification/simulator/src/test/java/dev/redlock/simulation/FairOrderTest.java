@@ -88,14 +88,8 @@ class FairOrderTest {
       world.runUntil(world.now + Scenario.MS);
       world.events = 0; // The limit of events does not fit a run of this length.
     }
-    System.out.println(
-        "fair mode, "
-            + nodes
-            + " nodes: "
-            + overtaken
-            + " of "
-            + granted
-            + " overtook an earlier process");
+    System.out.printf(
+        "fair mode, %d nodes: %d of %d overtook an earlier process%n", nodes, overtaken, granted);
     assertThat(overtaken).isLessThanOrEqualTo(granted / 1000);
   }
 }

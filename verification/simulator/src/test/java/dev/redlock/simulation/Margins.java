@@ -34,12 +34,8 @@ final class Margins {
     if (used > allowed) {
       throw new Violation(
           bound.rule,
-          what
-              + ": "
-              + bound.name().toLowerCase(Locale.ROOT)
-              + " "
-              + used
-              + ", allowed are "
+          String.format(
+                  "%s: %s %d, allowed are ", what, bound.name().toLowerCase(Locale.ROOT), used)
               + allowed);
     }
   }

@@ -1,10 +1,10 @@
 package dev.redlock.simulation;
 
+import static dev.redlock.simulation.Promises.hunt;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.redlock.harness.mutants.Mutant;
 import dev.redlock.harness.mutants.MutantHunt;
-import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -17,7 +17,7 @@ class MutantsTest {
 
   @Test
   void everyMutant_isCaught() throws Exception {
-    List<MutantHunt.Outcome> outcomes = hunt(new MutantTrial(SEEDS, false), ProtocolMutants.all());
+    List<MutantHunt.Outcome> outcomes = hunt(SEEDS, ProtocolMutants.all());
     assertThat(outcomes.size()).isGreaterThan(40);
     assertThat(outcomes.stream().filter(o -> !o.isCaught()).map(o -> o.mutant().name()))
         .as("mutants that no history caught")
@@ -34,14 +34,8 @@ class MutantsTest {
         ProtocolMutants.variant(
             "nothing is wrong",
             ProtocolMutants.members("return quorumOf(count());", "return 1 + count() / 2;"));
-    assertThat(hunt(new MutantTrial(SEEDS / 16, true), List.of(none)))
+    assertThat(hunt(SEEDS / 16, List.of(none)))
         .singleElement()
         .satisfies(o -> assertThat(o.isCaught()).as(o.toString()).isFalse());
-  }
-
-  private static List<MutantHunt.Outcome> hunt(MutantTrial trial, List<Mutant> mutants)
-      throws Exception {
-    int threads = Runtime.getRuntime().availableProcessors();
-    return new MutantHunt(Path.of("..", ".."), trial, threads).hunt(mutants);
   }
 }

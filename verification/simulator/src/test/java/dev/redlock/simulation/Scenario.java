@@ -9,11 +9,15 @@ import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /** The kind of world that a seed makes: sizes, lock options, clocks and faults. */
 final class Scenario {
   static final long MS = 1_000_000L;
   static final long SECOND = 1_000_000_000L;
+
+  /** Longer than the guard time of the leases with which a deployment begins. */
+  private static final Duration LONGER = Duration.ofSeconds(12);
 
   /** Whether the world stays within the assumptions of the protocol. */
   enum Setting {
@@ -85,7 +89,13 @@ final class Scenario {
 
   final LockConfig config;
   final long ttlNanos;
+
+  /** The longest lease time with which a deployment begins. */
   final long maxLeaseNanos;
+
+  /** What some clients use when operators change the longest lease time; null if none do. */
+  @Nullable LockOptions longer;
+
   final long safetyNanos;
   final int safetyEvents;
   final long thinkNanos;
@@ -174,8 +184,11 @@ final class Scenario {
     boolean sets = changesSets();
     records = sets;
     int fixed = (int) rng.oneOf(3, 3, 3, 3, 3, 3, 3, 3, 5, 5, 5, 5, 1, 2, 4, 7);
-    firstMembers = sets ? (int) rng.oneOf(1, 2, 2, 3, 3, 3, 3, 4) : fixed;
-    if (sets && rng.branch().chance(0.3)) {
+    int members = sets ? (int) rng.oneOf(1, 2, 2, 3, 3, 3, 3, 4) : fixed;
+    double kind = sets ? rng.branch().next() : 1;
+    boolean lengthens = kind > 0.63 && kind < 0.78; // None of the seeds in SetsTest.
+    firstMembers = lengthens ? 3 : members;
+    if (kind < 0.3) {
       mistakes = rng.branch();
       foreign = 1 + mistakes.below(2);
       namesOnly = 2;
@@ -183,14 +196,14 @@ final class Scenario {
     nodes = (sets ? firstMembers + 1 + rng.below(3) : fixed) + foreign + namesOnly;
     // Many callers with little work: hand-offs without a round, up to the last token of a grant.
     boolean rush = wide && rng.chance(0.3);
-    clients = rush ? 1 + rng.below(2) : (int) rng.between(wide ? 1 : 2, 4);
+    clients = rush ? 1 + rng.below(2) : lengthens ? 3 : (int) rng.between(wide ? 1 : 2, 4);
     users = rush ? 12 : (int) (wide ? rng.oneOf(1, 2, 3, 6) : rng.oneOf(1, 1, 2, 3));
     keySets =
         rush && rng.chance(0.5)
             ? ONE
             : wide
                 ? OVERLAPPING.get(rng.below(OVERLAPPING.size()))
-                : rng.chance(0.75) ? ONE : SEVERAL;
+                : lengthens || rng.chance(0.75) ? ONE : SEVERAL;
     long ttl = rng.spread(sets ? 500 : 150, 5_000);
     long timeout =
         Math.min(
@@ -214,12 +227,16 @@ final class Scenario {
             .pollInterval(Duration.ofMillis(rng.between(Math.max(10, ttl / 30), 1000)))
             .build();
     config = LockConfig.of(options);
-    ttlNanos = ttl * MS;
-    maxLeaseNanos = rng.chance(0.5) ? ttlNanos : Math.max(ttlNanos, 5 * SECOND);
+    maxLeaseNanos = rng.chance(0.5) ? ttl * MS : Math.max(ttl * MS, 5 * SECOND);
+    if (lengthens) {
+      longer = options.toBuilder().leaseTime(LONGER).holdCap(LONGER.multipliedBy(2)).build();
+    }
+    ttlNanos = lengthens ? LONGER.toNanos() : ttl * MS;
     int few = (int) rng.between(100, 500) * (wide && shell ? 4 : 1) * (rush ? 4 : 1);
     safetyEvents = sets ? 40 * few : few;
     safetyNanos = (sets ? rng.between(25, 70) : rng.between(4, 25)) * SECOND;
-    thinkNanos = rush ? 10_000 : rng.spread(sets ? 20 * MS : MS, Math.max(2 * MS, safetyNanos / 8));
+    thinkNanos =
+        rush ? 10_000 : rng.spread(sets ? 20 * MS : MS, lengthens ? SECOND : safetyNanos / 8);
     holdNanos = rush ? rng.spread(20_000, 300_000) : rng.spread(MS, 2 * ttlNanos);
     waitNanos = rng.spread(10 * MS, 10 * SECOND);
 
@@ -466,80 +483,40 @@ final class Scenario {
     return nodes / 2 + 1;
   }
 
+  /** The longest lease time that a deployment may have. */
+  long longestNanos() {
+    return longer == null ? maxLeaseNanos : longer.leaseTime().toNanos();
+  }
+
   /** How long a node that may have lost its keys must not vote. */
   long guardNanos() {
-    return Math.max(maxLeaseNanos, 5 * SECOND) + 2 * SECOND;
+    return Math.max(longestNanos(), 5 * SECOND) + 2 * SECOND;
   }
 
   /** The scenario as text. */
   List<String> describe() {
     List<String> out = new ArrayList<>();
     out.add(
-        "setting="
-            + setting
-            + " nodes="
-            + nodes
-            + " first="
-            + firstMembers
-            + " clients="
-            + clients
-            + " users="
-            + users);
+        String.format("setting=%s nodes=%d first=%d", setting, nodes, firstMembers)
+            + String.format(" clients=%d users=%d", clients, users));
     out.add("names=" + keySets + " safety=" + ms(safetyNanos) + " guard=" + guard);
-    out.add(options.toString());
+    out.add(options + (longer == null ? "" : " or " + longer));
     out.add(
-        "maxLease="
-            + ms(maxLeaseNanos)
-            + " think="
-            + ms(thinkNanos)
-            + " hold="
-            + ms(holdNanos)
-            + " wait="
-            + ms(waitNanos));
+        String.format("maxLease=%s think=%s", ms(maxLeaseNanos), ms(thinkNanos))
+            + String.format(" hold=%s wait=%s", ms(holdNanos), ms(waitNanos)));
     out.add(
-        "clockPpm="
-            + clientPpm
-            + " skew="
-            + skewMicros
-            + "µs delay="
-            + ms(delayNanos)
-            + " jitter="
-            + ms(jitterNanos)
-            + " slow="
-            + percent(slowMessage)
-            + "×"
-            + ms(slowNanos));
+        String.format("clockPpm=%d skew=%dµs delay=%s", clientPpm, skewMicros, ms(delayNanos))
+            + String.format(" jitter=%s", ms(jitterNanos))
+            + String.format(" slow=%s×%s", percent(slowMessage), ms(slowNanos)));
     out.add(
-        "dropRequest="
-            + percent(dropRequest)
-            + " dropReply="
-            + percent(dropReply)
-            + " duplicate="
-            + percent(duplicate)
-            + " error="
-            + percent(error)
-            + " hintLost="
-            + percent(hintLost)
-            + " hintLate="
-            + percent(hintLate)
-            + " pauseInStep="
-            + percent(pauseInStep)
-            + "×"
-            + ms(pauseNanos)
-            + " timerLate="
-            + ms(timerLateNanos)
-            + " bus="
-            + bus
-            + " cancel="
-            + percent(cancel)
-            + " singleTry="
-            + percent(singleTry)
-            + " extend="
-            + percent(userExtend)
-            + " wallClockWalksBack="
-            + walksBack
-            + " freshServers="
-            + percent(fresh));
+        String.format("dropRequest=%s dropReply=%s", percent(dropRequest), percent(dropReply))
+            + String.format(" duplicate=%s error=%s", percent(duplicate), percent(error))
+            + String.format(" hintLost=%s hintLate=%s", percent(hintLost), percent(hintLate))
+            + String.format(" pauseInStep=%s×%s", percent(pauseInStep), ms(pauseNanos))
+            + String.format(" timerLate=%s bus=%s", ms(timerLateNanos), bus)
+            + String.format(" cancel=%s singleTry=%s", percent(cancel), percent(singleTry))
+            + String.format(" extend=%s wallClockWalksBack=%s", percent(userExtend), walksBack)
+            + String.format(" freshServers=%s", percent(fresh)));
     StringBuilder faults = new StringBuilder("faults:");
     for (Fault f : Fault.values()) {
       if (every(f) > 0) {

@@ -5,6 +5,7 @@ import dev.redlock.LockTimeoutException;
 import dev.redlock.QuorumUnavailableException;
 import dev.redlock.RedlockClosedException;
 import dev.redlock.operations.Operations;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -51,10 +52,15 @@ final class SetFaults {
   void begin() {
     boolean three = world.scenario.clients >= 3 && world.scenario.firstMembers >= 3;
     long quiet = 0;
-    if (three && rng.chance(0.5)) {
+    boolean lengthens = three && world.scenario.longer != null && rng.chance(0.9);
+    if (lengthens || (three && rng.chance(0.5))) {
       boolean grows = rng.chance(0.5);
       long at = 5 * Scenario.SECOND;
-      world.at(at, grows ? stragglers::growAround : stragglers::changeAround);
+      world.at(
+          at,
+          lengthens
+              ? stragglers::lengthen
+              : grows ? stragglers::growAround : stragglers::changeAround);
       quiet = rng.chance(0.7) ? 60 * Scenario.SECOND : 0;
     }
     world.at(
@@ -109,7 +115,9 @@ final class SetFaults {
     boolean grows = rng.chance(growth);
     boolean replaces = rng.chance(0.35) && !others.isEmpty();
     boolean straggles = rng.chance(0.25);
-    if (replaces) {
+    if (world.scenario.longer != null && rng.chance(0.3)) {
+      lengthens(client, client.isLonger() || rng.chance(0.5));
+    } else if (replaces) {
       replaces(client, out, in);
     } else if (grows) {
       adds(client, List.of(in));
@@ -149,6 +157,15 @@ final class SetFaults {
     if (!set.mistakes.keeps(name)) {
       operates(client, what, false, (o, progress) -> o.replaceNode(name, by, progress));
     }
+  }
+
+  /** Changes the longest lease time of the deployment. */
+  void lengthens(ShellClient client, boolean longer) {
+    Scenario s = world.scenario;
+    Duration longest = Duration.ofNanos(longer ? s.longestNanos() : s.maxLeaseNanos);
+    Call change =
+        (o, progress) -> o.changeMaxLeaseTime(longest, progress).thenApply(done -> List.of());
+    operates(client, "changes the longest lease time to " + longest, false, change);
   }
 
   /** One call of the API. */

@@ -8,17 +8,18 @@ import java.util.List;
  * Faults in the rules of a set of nodes that changes (source {@code R}), which seeds of {@link
  * Scenario.Setting#SHELL_SETS} must catch. The client has several rules for one danger, so some
  * mutants take away several of them, and these seeds do not catch the loss of each: {@code
- * SetWorldControlsTest} has controls for promises, for the word of another member and for a removed
- * master, {@code NodeRecordTest} for votes of an earlier epoch, {@code MembershipTest} for a client
- * that alone knows the set and reaches one empty node. That a majority shows a proposal at one
- * moment needs three nodes that are read, restarted and told in one order: {@code MembershipTest}
- * and {@code Sets.tla} have it. A member that is gone for good keeps no change open: no world here
- * has one, {@code SetOperatorTest} does.
+ * SetOperatorTest}, {@code NodeRecordTest} and {@code Sets.tla} have promises, because operators
+ * hold a lock here, {@code MembershipTest} and {@code Sets.tla} the word of another member, {@code
+ * NodeRecordTest} votes of an earlier epoch, {@code MembershipTest} a client that alone knows the
+ * set and reaches one empty node. That a majority shows a proposal at one moment needs three nodes
+ * that are read, restarted and told in one order: {@code MembershipTest} and {@code Sets.tla} have
+ * it. A member that is gone for good keeps no change open: no world here has one, {@code
+ * SetOperatorTest} does.
  */
 @SuppressWarnings("StringConcatToTextBlock") // Snippets keep their own indentation.
 final class SetMutants {
   /** How many of them, the first, stand for worlds outside of the assumptions. */
-  static final int CONTROLS = 3;
+  static final int CONTROLS = 4;
 
   /** The last mutant: worlds in which a process is forked catch it. */
   static final int FORKS = 1;
@@ -76,6 +77,12 @@ final class SetMutants {
             "        members.add(add);\n",
             "        if (members.add(add)) {\n          members.remove(current.members().get(0));\n"
                 + "        }\n"));
+    mutant(
+        "members forget at any time",
+        new Mutant.Edit(
+            "verification/simulator/src/test/java/dev/redlock/simulation/ChangingSet.java",
+            "node.up && mayForget(node)",
+            "node.up"));
     mutant(
         "votes count whatever the record of the node says",
         ProtocolMutants.members(
@@ -138,6 +145,26 @@ final class SetMutants {
                 + "      members = new Members(current.id(), current.epoch(), seeds(), mask,"
                 + " maxLeaseMillis);\n"),
         record("(asked == members || members.equals(asked))", "!asked.isEmpty()"));
+    mutant(
+        "a change of the longest lease time counts when it begins",
+        record("Math.min(maxLeaseMillis, maxLeaseBefore)", "maxLeaseMillis"),
+        record("Math.max(maxLeaseMillis, maxLeaseBefore)", "maxLeaseMillis"));
+    mutant(
+        "a node stays out for the leases of the client, not of its record",
+        new Mutant.Edit(
+            "redlock-lettuce/src/main/java/dev/redlock/lettuce/internal/Quarantine.java",
+            "record.longestValid() > longest.toMillis()",
+            "record.longestValid() < 0"));
+    mutant(
+        "leases may be longer than the record of the node allows",
+        sets("Members", "\n            && maxLeaseMillis <= record.longestGranted()", ""),
+        sets("Objections", "maxLeaseMillis > record.longestGranted() ?", "maxLeaseMillis < 0 ?"));
+    mutant(
+        "an operator begins the next change before the last is sealed",
+        operator("current.epoch() && current.isSealed()) {", "current.epoch()) {"),
+        operator("(!marked.isEmpty()) {", "(!set.isSealed() || !marked.isEmpty()) {"),
+        operator(
+            "return count(marked, set.members()) <", "return count(marked, set.members()) < 0 *"));
     mutant(
         "a lease id does not depend on the connections of its process",
         ShellMutants.shell(

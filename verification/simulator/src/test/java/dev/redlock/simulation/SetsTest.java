@@ -1,12 +1,10 @@
 package dev.redlock.simulation;
 
+import static dev.redlock.simulation.Promises.hunt;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.redlock.harness.mutants.Mutant;
-import dev.redlock.harness.mutants.MutantHunt;
-import java.nio.file.Path;
 import java.util.List;
-import java.util.Locale;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -17,45 +15,15 @@ import org.junit.jupiter.params.provider.ValueSource;
  * --setting SHELL_SETS} runs more.
  */
 class SetsTest {
-  private static final int THREADS = Runtime.getRuntime().availableProcessors();
-  private static final Path ROOT = Path.of("..", "..");
-  private static final long SECONDS = 3;
-  private static final long BATCH = 10;
-
-  /** Runs as many seeds as the time allows, so that a slow machine does not make the build long. */
   @Test
   void randomHistories_inWhichTheSetChanges_keepEveryPromise() throws InterruptedException {
-    hold(SECONDS, 1_000);
+    Promises.holdFor(Scenario.Setting.SHELL_SETS, 3, 1_000);
   }
 
   @Tag("thorough")
   @Test
   void moreRandomHistories_inWhichTheSetChanges_keepEveryPromise() throws InterruptedException {
-    hold(20 * SECONDS, 7_500);
-  }
-
-  private static void hold(long seconds, long most) throws InterruptedException {
-    long start = System.nanoTime();
-    long seeds = 0;
-    while (seeds == 0 || (seeds < most && System.nanoTime() - start < seconds * 1_000_000_000L)) {
-      Simulator.Tally tally =
-          Simulator.runAll(seeds + 1, BATCH, Scenario.Setting.SHELL_SETS, THREADS, 1);
-      seeds += BATCH;
-      Simulator.Result first = tally.first();
-      assertThat(first)
-          .as(
-              () ->
-                  "bin/simulate --setting SHELL_SETS --seed "
-                      + first.seed()
-                      + ": "
-                      + first.violation())
-          .isNull();
-    }
-    System.out.printf(
-        Locale.ROOT,
-        "simulation SHELL_SETS: seeds=%d violations=0 seeds/s=%.0f%n",
-        seeds,
-        seeds / ((System.nanoTime() - start) / 1e9));
+    Promises.holdFor(Scenario.Setting.SHELL_SETS, 60, 7_500);
   }
 
   @Test
@@ -100,7 +68,7 @@ class SetsTest {
     assertThat(Simulator.run(seed, Scenario.Setting.SHELL_SETS, false).violation()).isNull();
   }
 
-  /** Outside of the assumptions two clients hold one lock. */
+  /** Outside of the assumptions two clients hold one lock, or found two deployments. */
   @Tag("thorough")
   @Test
   void controls_areCaught() throws Exception {
@@ -125,9 +93,5 @@ class SetsTest {
     List<Mutant> all = SetMutants.all();
     assertThat(hunt(2_000, all.subList(SetMutants.CONTROLS, all.size() - SetMutants.FORKS)))
         .allSatisfy(o -> assertThat(o.isCaught()).as(o.toString()).isTrue());
-  }
-
-  private static List<MutantHunt.Outcome> hunt(long seeds, List<Mutant> mutants) throws Exception {
-    return new MutantHunt(ROOT, new MutantTrial(seeds, false), THREADS).hunt(mutants);
   }
 }

@@ -110,7 +110,7 @@ final class ShellClient extends SimClient implements SimulatedClient.Surrounding
     RedlockBuilder builder =
         Redlock.builder()
             .defaults(s.options)
-            .maxLeaseTime(Duration.ofNanos(s.maxLeaseNanos))
+            .maxLeaseTime(Duration.ofNanos(maxLeaseNanos))
             .restartGuard(s.guard)
             .observer(observes)
             .time(this);
@@ -129,7 +129,7 @@ final class ShellClient extends SimClient implements SimulatedClient.Surrounding
       }
     }
     given.forEach(i -> builder.nodes(nodes[i]));
-    errs |= image != null && image.errs;
+    errs |= isLonger() || (image != null && image.errs);
     listener = guest.isEmpty() && rng.chance(0.5) ? new ShellListener(this) : null;
     if (listener != null) {
       builder.listener(listener);
@@ -143,6 +143,15 @@ final class ShellClient extends SimClient implements SimulatedClient.Surrounding
     }
     redlock = SimulatedClient.start(SimulatedBuilder.parts(builder), this);
     election = guest.isEmpty() && rng.chance(s.elections) ? new ShellElection(this) : null;
+  }
+
+  /** Whether it uses longer leases than those with which the deployment begins. */
+  boolean isLonger() {
+    return maxLeaseNanos > world.scenario.maxLeaseNanos;
+  }
+
+  boolean holds() {
+    return ids.values().stream().anyMatch(id -> id.held != null && id.end == null);
   }
 
   private List<Integer> configured() {

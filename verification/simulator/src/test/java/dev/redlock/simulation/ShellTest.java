@@ -1,41 +1,19 @@
 package dev.redlock.simulation;
 
+import static dev.redlock.simulation.Promises.hunt;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.redlock.harness.mutants.Mutant;
-import dev.redlock.harness.mutants.MutantHunt;
-import java.nio.file.Path;
 import java.util.List;
-import java.util.Locale;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The client as it ships, in simulated worlds; {@code bin/simulate --shell} runs more. */
 class ShellTest {
-  private static final int THREADS = Runtime.getRuntime().availableProcessors();
-  private static final long SECONDS = 6;
-  private static final long BATCH = 20;
-
-  /** Runs as many seeds as the time allows, so that a slow machine does not make the build long. */
   @Test
   void randomHistories_keepEveryPromise() throws InterruptedException {
-    long start = System.nanoTime();
-    long seeds = 0;
-    while (seeds == 0 || System.nanoTime() - start < SECONDS * 1_000_000_000L) {
-      Simulator.Tally tally =
-          Simulator.runAll(seeds + 1, BATCH, Scenario.Setting.SHELL, THREADS, 1);
-      seeds += BATCH;
-      Simulator.Result first = tally.first();
-      assertThat(first)
-          .as(() -> "bin/simulate --shell --seed " + first.seed() + ": " + first.violation())
-          .isNull();
-    }
-    System.out.printf(
-        Locale.ROOT,
-        "simulation SHELL: seeds=%d violations=0 seeds/s=%.0f%n",
-        seeds,
-        seeds / ((System.nanoTime() - start) / 1e9));
+    Promises.holdFor(Scenario.Setting.SHELL, 6, Long.MAX_VALUE);
   }
 
   /**
@@ -64,30 +42,13 @@ class ShellTest {
   /** The digest is the same on JDK 17 and 25. A change that changes no behaviour keeps it. */
   @Test
   void smallWorlds_keepEveryPromiseAndTheDigest() throws InterruptedException {
-    Simulator.Tally tally = holdInSmallWorlds(Scenario.Setting.SHELL_NORMAL);
+    Simulator.Tally tally = Promises.hold(Scenario.Setting.SHELL_NORMAL, 1, 300);
     assertThat(Long.toHexString(tally.digests.sum())).isEqualTo("2ee28a36cb4e2fe");
   }
 
   @Test
   void smallWorldsThatAskAMajorityFirst_keepEveryPromise() throws InterruptedException {
-    holdInSmallWorlds(Scenario.Setting.SHELL_MAJORITY);
-  }
-
-  private static Simulator.Tally holdInSmallWorlds(Scenario.Setting setting)
-      throws InterruptedException {
-    Simulator.Tally tally = Simulator.runAll(1, 300, setting, THREADS, 1);
-    Simulator.Result first = tally.first();
-    assertThat(first)
-        .as(
-            () ->
-                "bin/simulate --setting "
-                    + setting
-                    + " --seed "
-                    + first.seed()
-                    + ": "
-                    + first.violation())
-        .isNull();
-    return tally;
+    Promises.hold(Scenario.Setting.SHELL_MAJORITY, 1, 300);
   }
 
   @Test
@@ -119,10 +80,5 @@ class ShellTest {
     assertThat(hunt(20, List.of(none)))
         .singleElement()
         .satisfies(o -> assertThat(o.isCaught()).as(o.toString()).isFalse());
-  }
-
-  private static List<MutantHunt.Outcome> hunt(long seeds, List<Mutant> mutants) throws Exception {
-    return new MutantHunt(Path.of("..", ".."), new MutantTrial(seeds, false), THREADS)
-        .hunt(mutants);
   }
 }

@@ -1,5 +1,7 @@
 package dev.redlock.simulation;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.redlock.DistributedLock;
 import dev.redlock.Lease;
 import dev.redlock.LeaseEnd;
@@ -55,7 +57,9 @@ final class ShellUser extends SimUser {
     DistributedLock lock =
         process.redlock.lock(
             scenario.keySets.get(keySet).names(),
-            must ? scenario.options : scenario.anyOptions(rng));
+            process.isLonger()
+                ? requireNonNull(scenario.longer)
+                : must ? scenario.options : scenario.anyOptions(rng));
     boolean singleTry = !must && rng.chance(scenario.singleTry);
     long wait = must ? waitNanos : rng.between(0, 2 * waitNanos);
     Call c = new Call(must, lock.names().toString());
@@ -152,14 +156,7 @@ final class ShellUser extends SimUser {
     lease = got;
     process.keep(got);
     if (world.tracing) {
-      world.row(
-          name,
-          "holds "
-              + SimulatedClient.id(got)
-              + " "
-              + Describe.token(got.fencingToken().value())
-              + " for "
-              + Scenario.ms(client.remaining(SimulatedClient.held(got))));
+      world.row(name, Describe.holds(SimulatedClient.held(got), client));
     }
     if (doomed) {
       world.at(world.now, () -> world.replace(client, "dies with " + SimulatedClient.id(got)));

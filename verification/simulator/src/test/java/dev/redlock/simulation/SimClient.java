@@ -26,6 +26,7 @@ class SimClient implements Nodes, Randomness {
   final int index;
   final int life;
   final World world;
+  final long maxLeaseNanos;
   final SimLink[] links;
   final NodeKnowledge[] knowledge;
   final RoundLimiter limiter;
@@ -69,6 +70,8 @@ class SimClient implements Nodes, Randomness {
     this.index = index;
     this.life = life;
     this.world = world;
+    maxLeaseNanos =
+        world.sets == null ? world.scenario.maxLeaseNanos : world.sets.maxLeaseOf(index, life);
     name = (char) ('A' + index) + (life == 0 ? "" : Integer.toString(life));
     Rng rng = world.rng;
     monoOffset = rng.between(-1L << 40, 1L << 52);

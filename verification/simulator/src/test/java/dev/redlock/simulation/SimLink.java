@@ -96,7 +96,7 @@ final class SimLink {
     states =
         new ConnectionStates(
             world.scenario.guard,
-            Duration.ofNanos(world.scenario.maxLeaseNanos),
+            Duration.ofNanos(client.maxLeaseNanos),
             world.scenario.records,
             client.mono());
     shut = world.scenario.given > 0 && node.index >= world.scenario.given;
@@ -316,6 +316,9 @@ final class SimLink {
           0,
           () -> {
             link.states.onRecord(stored, link.client.mono());
+            if (link.states.status().untilNanos() != link.status.untilNanos()) {
+              link.tickLater(); // The record allows other leases.
+            }
             number = link.states.status().connection();
             link.update();
             changing.remove(it);

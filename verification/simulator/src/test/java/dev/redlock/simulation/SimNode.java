@@ -114,7 +114,7 @@ final class SimNode {
 
   private NodeModel newModel() {
     NodeModel m =
-        new NodeModel(2 * world.scenario.maxLeaseNanos / Scenario.MS + 60_000, id -> "#" + id);
+        new NodeModel(2 * world.scenario.longestNanos() / Scenario.MS + 60_000, id -> "#" + id);
     m.sendInvalidationsTo(this::invalidate);
     return m;
   }

@@ -133,14 +133,7 @@ class SimUser {
     lease = granted;
     int t = wishCount;
     if (world.tracing) {
-      world.row(
-          name,
-          "holds "
-              + granted.id()
-              + " "
-              + Describe.token(granted.token())
-              + " for "
-              + Scenario.ms(client.remaining(granted)));
+      world.row(name, Describe.holds(granted, client));
     }
     if (doomed) {
       world.at(world.now, () -> world.replace(client, "dies with " + granted.id()));

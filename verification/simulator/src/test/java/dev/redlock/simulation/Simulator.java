@@ -27,6 +27,12 @@ final class Simulator {
           ? null
           : violation instanceof Violation v ? v.rule : violation.getClass().getSimpleName();
     }
+
+    @Override
+    public String toString() {
+      String setting = world.scenario.setting.name();
+      return String.format("bin/simulate --setting %s --seed %d: %s", setting, seed, violation);
+    }
   }
 
   /**

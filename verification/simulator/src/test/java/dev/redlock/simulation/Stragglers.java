@@ -3,6 +3,7 @@ package dev.redlock.simulation;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.BooleanSupplier;
 
 /**
  * Clients that are cut off while the set of nodes changes, and then reach a few nodes that the
@@ -131,21 +132,74 @@ final class Stragglers {
   }
 
   private void whenSealed(SimNode a, long epoch, ShellClient straggler) {
+    when(
+        () -> a.record().epoch() == epoch && a.record().isSealed(),
+        () ->
+            world.at(
+                world.now + rng.between(250, 1_200) * Scenario.MS,
+                () -> {
+                  if (!world.isFaultless()) {
+                    set.crash(a);
+                    straggler.links[a.index].stallEnds();
+                    cutOthers(a, rng.between(7, 10) * Scenario.SECOND);
+                  }
+                }));
+  }
+
+  private void when(BooleanSupplier condition, Runnable action) {
     if (world.isFaultless()) {
       return;
     }
-    if (a.record().epoch() != epoch || !a.record().isSealed()) {
-      world.at(world.now + STEP_NANOS, () -> whenSealed(a, epoch, straggler));
+    if (condition.getAsBoolean()) {
+      action.run();
+    } else {
+      world.at(world.now + STEP_NANOS, () -> when(condition, action));
+    }
+  }
+
+  /**
+   * A client has a long lease on two members, of which one restarts, while the operator raises the
+   * longest lease time; or before, or after it. Another client reaches that member and the third.
+   */
+  void lengthen() {
+    List<String> names = set.names();
+    if (names.size() != 3 || world.isFaultless()) {
       return;
     }
-    world.at(
-        world.now + rng.between(250, 1_200) * Scenario.MS,
+    world.coverage.count("set", "lengthens around a client");
+    SimNode a = set.node(names.get(0));
+    SimNode c = set.node(names.get(2));
+    boolean known = rng.chance(0.5);
+    boolean raised = rng.chance(0.7);
+    if (!known) {
+      for (SimNode node : world.nodes) {
+        cut(client(2), node, node == c ? 1 : 20 * Scenario.SECOND);
+      }
+    }
+    if (raised) {
+      faults.lengthens(client(0), true);
+    }
+    long longest = world.scenario.longestNanos() / Scenario.MS;
+    long promised = a.record().promised(); // No change begins while a member is not reached.
+    when(
+        () ->
+            !raised || (known ? set.maxLeaseMillis() == longest : a.record().promised() > promised),
         () -> {
-          if (!world.isFaultless()) {
-            set.crash(a);
-            straggler.links[a.index].stallEnds();
-            cutOthers(a, rng.between(7, 10) * Scenario.SECOND);
-          }
+          cut(client(0), c, 40 * Scenario.SECOND);
+          set.lengthens(client(1));
+          when(() -> client(1).isLonger(), () -> restartsUnder(known ? c : a, a, c));
+        });
+  }
+
+  private void restartsUnder(SimNode hidden, SimNode a, SimNode c) {
+    cut(client(1), c, 40 * Scenario.SECOND);
+    when(
+        () -> client(1).holds(),
+        () -> {
+          client(1).pause(15 * Scenario.SECOND);
+          cut(client(0), hidden, 15 * Scenario.SECOND);
+          set.crash(a);
+          client(2).links[a.index].stallEnds();
         });
   }
 }

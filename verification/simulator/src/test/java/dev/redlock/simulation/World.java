@@ -149,11 +149,7 @@ final class World {
     if (tracing) {
       row(
           client.name(),
-          "← "
-              + nodes[node].name
-              + " "
-              + Describe.reply(reply)
-              + " to "
+          String.format("← %s %s to ", nodes[node].name, Describe.reply(reply))
               + Describe.request(request));
     }
   }
@@ -711,10 +707,7 @@ final class World {
         if (counts(node) && !client.links[node.index].isVoting()) {
           throw new Violation(
               "liveness",
-              node.name
-                  + " does not vote for "
-                  + client.name()
-                  + " "
+              String.format("%s does not vote for %s ", node.name, client.name())
                   + client.links[node.index].status());
         }
       }
