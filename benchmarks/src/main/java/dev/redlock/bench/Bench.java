@@ -77,7 +77,7 @@ public final class Bench implements Callable<Integer> {
 
   @Parameters(
       index = "0",
-      description = "quick (about seventeen minutes) or full (longer, with less variation)")
+      description = "quick (about a quarter of an hour) or full (longer, with less variation)")
   private Size size = Size.quick;
 
   @Parameters(

@@ -26,7 +26,7 @@ public final class Run {
   private final Map<String, Long> failed = new HashMap<>();
 
   /**
-   * @param quick whether all scenarios together take about seventeen minutes
+   * @param quick whether all scenarios together take about a quarter of an hour
    */
   public Run(boolean quick, Set<Peer> wanted, Results results, Consumer<String> log) {
     this.quick = quick;

@@ -24,10 +24,10 @@ import java.util.Arrays;
  * </ul>
  *
  * <p>A process that is not at its turn may need the vote of the home node, because only that node
- * knows the queue. In fair mode and after many hand-offs it always needs that vote. Otherwise it
- * needs the vote if another vote says that others want the lock. If only that vote is missing, the
- * others decide as soon as the home node is slower than usual, in fair mode after three quarters of
- * the node timeout: at the timeout itself the votes would be too old for a timer that fires late.
+ * knows the queue. In fair mode and after hand-offs it always needs that vote. Otherwise it needs
+ * the vote if another vote says that others want the lock. If only that vote is missing, the others
+ * decide as soon as the home node is slower than usual, in fair mode after three quarters of the
+ * node timeout: at the timeout itself the votes would be too old for a timer that fires late.
  *
  * <p>A vote counts for a limited time, and the round checks that when it judges, not when the vote
  * comes. First, its connection must be the one that the node has now: a node that reconnects may

@@ -231,7 +231,9 @@ public final class LockMachine {
     } else if (exchange instanceof ExtendRound r) {
       leases.onReply(r, node, reply, now, wall);
     } else if (exchange instanceof PendingRelease e) {
-      turn.released(reply, node == home.node());
+      if (e.request.ended()) { // The reply to a roll-back may count this process's own place.
+        turn.released(reply, node == home.node());
+      }
       pendingReleases.onReply(e, node, reply, now);
     } else if (exchange instanceof QueueRequest q) {
       waiters.conclude(acquirer.onQueueReply(q, reply, now, wall), now);

@@ -24,6 +24,7 @@ import org.jspecify.annotations.Nullable;
  * <pre>
  * Ready          asks all nodes, or the home node for a place in its queue
  * AskingAll      won: ends.         HELD, COLLIDED: Ready for the home node, or a pause
+ *                STALE: asks all once more
  *                                   else: Asleep, pauses grow; then asks all
  * EnteringQueue  ADMITTED: asks all HELD, QUEUED: Asleep until the turn, a hint, the expiry, the poll
  *                                   else: a pause; Ready for the next home node, then for all
@@ -387,7 +388,7 @@ final class Wait {
   void admitted(QueueRequest request, NodeReply reply) {
     queueFailed = false;
     hintInVain = false;
-    endedToken = reply.fence();
+    endedToken = reply.code() == Code.ADMITTED ? reply.fence() : 0;
     place = place.admitted(request);
   }
 

@@ -43,10 +43,10 @@ final class LockCost {
   private static final int FREE_QUESTIONS = 2;
 
   /**
-   * One for the next caller of fair mode. The others are for a round and a request to be queued
+   * Two for the next callers of fair mode. The others are for a round and a request to be queued
    * that began before the last answer.
    */
-  private static final int FREE_PLACES = 3;
+  private static final int FREE_PLACES = 4;
 
   /** Jitter of ± 50 % halves the longest pause of 1 s. */
   private static final long MAX_PAUSE_NANOS = Scenario.SECOND / 2;

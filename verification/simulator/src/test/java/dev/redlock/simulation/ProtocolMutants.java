@@ -748,7 +748,7 @@ final class ProtocolMutants {
     mutant(
         "I",
         "a round whose token is refused takes a new one as often as it likes",
-        protocol("Acquirer", "if (!r.followsStale) {", "{"));
+        protocol("Acquirer", "        next.followsStale = true;\n", ""));
     mutant(
         "I",
         "a waiter that is queued asks the home node again after each round trip",
