@@ -14,6 +14,7 @@ import dev.redlock.bench.scenario.Distance;
 import dev.redlock.bench.scenario.HeldLeases;
 import dev.redlock.bench.scenario.Hung;
 import dev.redlock.bench.scenario.Jitter;
+import dev.redlock.bench.scenario.NodeCounts;
 import dev.redlock.bench.scenario.Profile;
 import dev.redlock.bench.scenario.Run;
 import dev.redlock.bench.scenario.Scenario;
@@ -68,6 +69,7 @@ public final class Bench implements Callable<Integer> {
           new Crowds(),
           new Profile(),
           new Scripts(),
+          new NodeCounts(),
           new ClusterScale());
 
   private enum Size {
