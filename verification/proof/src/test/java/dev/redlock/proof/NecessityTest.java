@@ -57,8 +57,8 @@ import org.junit.jupiter.api.TestFactory;
  *   <li>prolong: no other key is there: in {@code extend.lua}: {@code elseif owner}; mutant "an
  *       extension takes the key of another lease"
  *   <li>release: it is over: in {@code HeldLease.askRelease}; {@code release.lua}: {@code values[i]
- *       == id}; mutant "the lease is still valid when its release is sent; a release deletes the
- *       key of another lease"
+ *       == id}; mutants "a lease is valid until the nodes confirm its release" and "a release
+ *       deletes the key of another lease"
  *   <li>ask: the token is a multiple of 64: in {@code TokenChoice.atLeast}; mutant "a proposed
  *       token may be one that another grant owns"
  *   <li>hand off: the lease is valid: in {@code HeldLease.mayHandOff}; mutant "local hand-off

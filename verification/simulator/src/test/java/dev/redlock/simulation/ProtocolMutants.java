@@ -8,7 +8,8 @@ import java.util.List;
 /**
  * Faults of the protocol, its model of a node and the restart guard. Their sources: {@code M…} is
  * the project's list of hazards, {@code I} the plan of the simulator, {@code X} a defect that this
- * project had or that a review found.
+ * project had or that a review found. Of the latter two there are those that {@code NecessityTest}
+ * names, some of time and tokens, and what no fast directed test catches.
  */
 @SuppressWarnings("StringConcatToTextBlock") // Snippets keep their own indentation.
 final class ProtocolMutants {
@@ -139,10 +140,6 @@ final class ProtocolMutants {
             "if (s.owner != null || s.ended >= r.token()) {",
             "if (s.ended >= r.token()) {"));
     mutant(
-        "X",
-        "an extension prolongs a key that the minimum hold has kept",
-        node("ExtendScript", "if (ours && s.ended < r.token()) {", "if (ours) {"));
-    mutant(
         "M10",
         "an extension adds to the time to live",
         node(
@@ -184,17 +181,6 @@ final class ProtocolMutants {
                 + "        round.replies()[i] = before.reply(i);\n"
                 + "      }\n"
                 + "    }"));
-    mutant(
-        "I",
-        "the turn counts as a vote of the home node",
-        protocol(
-            "Acquirer",
-            "    effects.add(new Effect.Send(r, r.request, r.recipients.mask()));\n"
-                + "    return Outcome.WAITS;",
-            "    effects.add(new Effect.Send(r, r.request, r.recipients.mask()));\n"
-                + "    return r.atTurn && nodes.status(home.node()).votes() ? onReply(r,"
-                + " home.node(), NodeReply.of(dev.redlock.spi.NodeReply.Code.GRANTED,"
-                + " nodes.status(home.node()).connection(), 0, 0), now, wall) : Outcome.WAITS;"));
     mutant(
         "M15",
         "a node grants a token that equals its fence",
@@ -291,10 +277,6 @@ final class ProtocolMutants {
             "wake.at(validity().deadlineNanos() + 3_000_000);"));
     mutant(
         "I",
-        "the lease is still valid when its release is sent",
-        protocol("HeldLease", "    releaseAsked = true;", "    releaseAsked = false;"));
-    mutant(
-        "I",
         "a node that was just quarantined counts in an extension",
         protocol(
             "ExtendRound", "nowNanos - status.sinceNanos() >= QUARANTINE_COUNTS_NANOS;", "true;"));
@@ -311,61 +293,11 @@ final class ProtocolMutants {
             "        && status.usable()\n"));
     mutant(
         "I",
-        "the lease has a token that was not granted",
-        protocol(
-            "Grant", "    token = won.request.token();", "    token = won.request.token() - 1;"));
-    mutant(
-        "I",
-        "a late grant is not rolled back",
-        protocol(
-            "LockMachine",
-            "pendingReleases.undo(r.request, won, 1L << node, now);",
-            "won = false;"));
-    mutant(
-        "I",
-        "a release does not raise the fence",
-        node(
-            "ReleaseScript",
-            "        s.fence = Math.max(s.fence, r.token());\n        if (r.ended()) {",
-            "        if (r.ended()) {"));
-    mutant(
-        "I",
-        "after NOSCRIPT a request is sent again behind the release (model of the adapter)",
-        simulation(
-            "SimLink",
-            "return !m.whole && (m.request instanceof LockRequest.Release || !undone);",
-            "return !m.whole;"));
-    mutant(
-        "I",
-        "a roll-back raises `ended`, although there was no lease",
-        protocol("PendingReleases", "q.token(), lease, 0, null);", "q.token(), true, 0, null);"));
-    mutant(
-        "I",
-        "votes of dropped connections count",
-        protocol(
-            "Nodes",
-            "    return status.connection() == reply.connection()\n"
-                + "        && status.state() == NodeStatus.State.VOTING\n"
-                + "        && members",
-            "    return members"));
-    mutant(
-        "I",
         "votes never become too old",
         protocol(
             "AcquireRound",
             "boolean tooOld = validity.elapsed(nowNanos, nowWallMillis) > timeoutNanos;",
             "boolean tooOld = false;"));
-    mutant(
-        "X",
-        "votes do not age while the machine is suspended",
-        protocol(
-            "AcquireRound",
-            "boolean tooOld = validity.elapsed(nowNanos, nowWallMillis) > timeoutNanos;",
-            "boolean tooOld = nowNanos - sentNanos() > timeoutNanos;"));
-    mutant(
-        "X",
-        "nodes without the grant are not repaired",
-        protocol("LeaseExtender", "    lacking |= 1L << node;\n", ""));
     mutant(
         "X",
         "a node grants tokens outside the window of its clock",
@@ -375,101 +307,11 @@ final class ProtocolMutants {
             "        true || r.token() >= now - NodeModel.SLACK"));
     mutant(
         "X",
-        "the queue entry at a former home node is kept",
-        protocol("Waiters", "    places.leave(~r.open(), now);\n", ""));
-    mutant(
-        "X",
-        "the holder checks its lease after every invalidation from a node that it has lost",
-        protocol(
-            "LeaseExtender",
-            "boolean lost = (lostOn & 1L << node) != 0;",
-            "boolean lost = lostOn < 0;"));
-    mutant(
-        "X",
-        "an invalidation during a failed check is forgotten",
-        protocol(
-            "LeaseExtender",
-            "could not use.\n    if (checkDue) {",
-            "could not use.\n    if (checkDue && verdict == ExtendVerdict.RENEWED) {"));
-    mutant(
-        "X",
-        "the second of the queue never passes the first over",
-        protocol(
-            "Wait",
-            "    askHomeBy(now + home.turnPatience(place.node()));\n"
-                + "  }\n\n"
-                + "  /**\n"
-                + "   * A node reports a",
-            "  }\n\n  /**\n   * A node reports a"));
-    mutant(
-        "X",
-        "the release wakes others although the next caller of the process came first",
-        protocol("Waiters", "      acquirer.queueEarly(next, now);\n", ""));
-    mutant(
-        "X",
-        "a process that loses the round at its turn loses its place to the next",
-        protocol("Acquirer", "    keepPlace(head, r, now);\n", ""));
-    mutant(
-        "X",
-        "a process that knows of others asks all nodes before them",
-        protocol("Wait", "turn.othersWant() || (turn.needsHome", "(turn.needsHome"));
-    mutant(
-        "X",
-        "after hand-offs a process does not need the home node",
-        protocol("Turn", "l.handOffs > 0);", "l.handOffs < 0);"));
-    mutant(
-        "X",
-        "after hand-offs a process asks all nodes although the home node is far",
-        protocol("Wait", "turn.needsHome(now) && !home.isNearAndWakes()", "false"));
-    mutant(
-        "X",
-        "a single try needs the home node",
-        protocol("Acquirer", "!w.singleTry && turn.needsHome(now)", "turn.needsHome(now)"));
-    mutant(
-        "X",
-        "a lost race is judged as if a node that hung might still vote",
-        protocol("AcquireRound", "tally(timedOut)", "tally(false)"));
-    mutant(
-        "X",
-        "the release wakes no process",
-        node(
-            "ReleaseScript",
-            "    if (!kept && queues.woken(wakeKey, nowMillis) < 0) {",
-            "    if (kept && second == null) {"));
-    mutant(
-        "X",
-        "a process that is woken asks the home node instead of all",
-        protocol(
-            "Wait",
-            "sleep(now, WakeUp.HINT, true, Whom.ALL);",
-            "sleep(now, WakeUp.HINT, true, Whom.HOME);"));
-    mutant(
-        "X",
-        "waiters that are woken in vain wake each other without end",
-        protocol("Wait", "turnsInVain += r.atTurn ? 1 : 0;", ""));
-    mutant(
-        "X",
-        "the home node takes the lock for held for ever, once a process was admitted in vain",
-        protocol("Wait", "return state.whom() == Whom.DOUBTED_HOME ?", "return isHomeWrong() ?"));
-    mutant(
-        "X",
-        "a grant forgets that processes are queued",
-        node(
-            "AcquireScript",
-            "s.wanted = others > 0 || (s.wanted && keepMarks);",
-            "s.wanted = false;"));
-    mutant(
-        "X",
         "the release that becomes a hand-off never completes",
         protocol(
             "LockMachine",
             "effects.add(new Effect.Settle(ack, Effect.Result.DONE));\n      waiters.handOff",
             "waiters.handOff"));
-    mutant(
-        "X",
-        "the number of hand-offs in a row has no limit",
-        protocol(
-            "HeldLease", "return handOffs < grant.config.maxHandOffs()\n        &&", "return"));
     mutant(
         "X",
         "a local hand-off does not take a new token",
@@ -478,36 +320,6 @@ final class ProtocolMutants {
         "X",
         "local hand-off although the votes are too old",
         protocol("HeldLease", "        && grant.votes.wouldWin(nowNanos, nowWallMillis)\n", ""));
-    mutant(
-        "X",
-        "local hand-off although a node has sent an invalidation",
-        protocol("LeaseExtender", "!isExtending() && !checkDue && lostOn == 0;", "lostOn == 0;"));
-    mutant(
-        "X",
-        "local hand-off although a node has said that another lease holds the key",
-        protocol(
-            "LeaseExtender",
-            "!isExtending() && !checkDue && lostOn == 0;",
-            "!isExtending() && !checkDue;"));
-    mutant(
-        "X",
-        "a local hand-off forgets the nodes that lack the grant",
-        protocol("LeaseExtender", "lease = successor;", "lease = successor; lacking = 0;"));
-    mutant(
-        "X",
-        "the release after a local hand-off carries the last token, not that of the grant",
-        protocol(
-            "PendingReleases",
-            "request = grant.release(keepMillis);",
-            "request = new LockRequest.Release(l.keys(), l.id(), l.token(), true, keepMillis,"
-                + " null);"));
-    mutant(
-        "X",
-        "an abandoned round counts as in flight for ever",
-        protocol(
-            "Acquirer",
-            "    nodes.limiter().ended(",
-            "    if (r.verdict() == AcquireVerdict.ACQUIRED) nodes.limiter().ended("));
     mutant(
         "X",
         "local hand-off takes more tokens than the grant owns",
@@ -530,232 +342,25 @@ final class ProtocolMutants {
                 + " grant.config.driftNanos()));"));
     mutant(
         "X",
-        "an extension after a local hand-off carries the last token, not that of the grant",
-        protocol(
-            "ExtendRound",
-            "request = lease.grant.extend(ttlMillis);",
-            "request = early ? lease.grant.extend(ttlMillis) : new"
-                + " LockRequest.Extend(lease.keys(), lease.id(), lease.token(), ttlMillis);"));
-    mutant(
-        "X",
-        "local hand-off in fair mode",
-        protocol(
-            "HeldLease",
-            "        && !grant.config.fair() // Only the nodes know which processes are queued.\n",
-            ""));
-    mutant(
-        "X",
-        "fair mode waits for a home node that hangs until the other votes are too old",
-        protocol("HomeNode", "return timeoutNanos - timeoutNanos / 4;", "return timeoutNanos;"));
-    mutant(
-        "X",
-        "an arrival behind the clock of the node stays there until the clock has come to it",
-        node("QueueModel", "entry.arrivalMicros() <= now) {", "entry.arrivalMicros() != 0) {"));
-    mutant(
-        "X",
-        "the queue of a node that is not the home node refuses the process that has its turn",
-        node("TurnScript", "!isBefore(first) || isElsewhere()) {", "!isBefore(first)) {"),
-        protocol(
-            "AcquireRound",
-            "if (home >= 0 && is(home, Code.QUEUED)) {",
-            "if (maskOf(Code.QUEUED) != 0) {"));
-    mutant(
-        "X",
-        "processes that died stay in the queue of a lock that is held",
-        node("QueueModel", "if (until * 1000 < now) {", "if (until < 0) {"));
-    mutant(
-        "X",
-        "the home node admits any process, not the first of the queue",
-        node(
-            "EnqueueScript",
-            "    if (free && turnLeft < 0) {\n      queues.write",
-            "    if (free) {\n      queues.write"));
-    mutant(
-        "X",
         "there is no fallback poll",
         protocol(
             "Place",
             "return now + (long) (poll * (0.5 + random.next() + later));",
             "return now + (Long.MAX_VALUE >> 2);"));
-    mutant(
-        "X",
-        "the waiter ignores the remaining time in refusals",
-        protocol(
-            "Wait",
-            "boolean expiry = asksWhenFree && free - pollAt < 0;",
-            "boolean expiry = asksWhenFree && free - pollAt < 0 && pollAt == 0;"));
-    mutant(
-        "X",
-        "the client proposes a token that only one fast clock accepts",
-        protocol("TokenChoice", "if (candidate > latest) {", "if (latest < 0) {"));
-    mutant(
-        "X",
-        "a proposal that was far too high blocks the proposals after it",
-        protocol(
-            "TokenChoice",
-            "if (highest > medianMicros(nowNanos) + LockRequest.Acquire.AHEAD_MICROS) {",
-            "if (highest < 0) {"));
 
     // What costs too much, or leaves a lock free although a process waits.
-    mutant(
-        "I",
-        "each process that is silent at its turn costs the others a patience",
-        node("TurnScript", "silent * (entry == null ? MOST_WOKEN : SPREAD)", "1"));
-    mutant(
-        "I",
-        "the release does not wake the last of a long queue",
-        node("ReleaseScript", "if (!kept && isLong", "if (kept && isLong"));
-    mutant(
-        "I",
-        "a newcomer waits for the patience of each process before it",
-        protocol("Place", "Math.max(MAX_TURNS_NANOS, patience)", "Long.MAX_VALUE"));
-    mutant(
-        "I",
-        "the pauses of a refused process do not grow",
-        protocol(
-            "Wait",
-            "Math.min(MAX_PAUSE_NANOS, pauseNanos == 0 ? first : 2 * pauseNanos);",
-            "Math.min(MAX_PAUSE_NANOS, first);"));
-    mutant(
-        "I",
-        "a node that cannot queue is asked again at once",
-        protocol(
-            "Wait",
-            "    pause(now, home.roundTripNanos(), true, queueFailed ? Whom.ALL : Whom.HOME);",
-            "    Whom whom = queueFailed ? Whom.ALL : Whom.HOME;\n"
-                + "    pauseNanos = 1;\n"
-                + "    sleep(now + (long) (0.5 + random.next()), WakeUp.PAUSE, true, whom);"));
-    mutant(
-        "I",
-        "a lease is extended twenty times as often",
-        protocol(
-            "LeaseExtender",
-            "nextExtendNanos = r.sentNanos() + random.atMost(config.ttlNanos() / 3);",
-            "nextExtendNanos = r.sentNanos() + config.ttlNanos() / 60;"));
     mutant(
         "I",
         "all leases are extended at once, as many as are due",
         protocol("ExtendQueue", "return limiter.underWay() < limiter.limit();", "return true;"));
     mutant(
         "I",
-        "the lease that expires last is extended first",
-        protocol(
-            "ExtendSlot",
-            "first = a.urgentNanos - b.urgentNanos;",
-            "first = b.urgentNanos - a.urgentNanos;"));
-    mutant(
-        "I",
-        "a lease that can no longer be extended in time keeps its place",
-        protocol("ExtendSlot", "deadlineNanos - nowNanos <= margin;", "false;"));
-    mutant(
-        "I",
-        "an extension waits no longer for replies than a node timeout",
-        protocol("LockConfig", "Math.max(nodeTimeoutNanos, ", "Math.min(nodeTimeoutNanos, "));
-    mutant(
-        "I",
         "an extension that too few nodes got waits for late replies",
         protocol("ExtendRound", "waitNanos = mayWin ?", "waitNanos = mask >= 0 ?"));
     mutant(
         "I",
-        "a check that is due waits for late replies",
-        protocol("LeaseExtender", "      e.hurry();\n", ""));
-    mutant(
-        "I",
-        "the releases of expired leases come before extensions",
-        protocol(
-            "ExtendSlot",
-            "return a.order.compareTo(b.order);",
-            "return b.order == Order.RELEASE ? 1 : a.order == Order.RELEASE ? -1 :"
-                + " a.order.compareTo(b.order);"));
-    mutant(
-        "I",
-        "the release of an expired lease does not wait for extensions",
-        protocol(
-            "PendingReleases", "      e.held = e.todo; // It waits behind all extensions.\n", ""));
-    mutant(
-        "I",
-        "a lease that ends keeps its place among the extensions",
-        protocol("LeaseExtender", "if (queued || round != null) {", "if (acks == null) {"));
-    mutant(
-        "I",
-        "a lease that waits for its extension is not told that it may begin",
-        protocol("ExtendSlot", "        effects.add(new Effect.Admit(other.keys));\n", ""));
-    mutant(
-        "I",
-        "a waiting process polls four times less often",
-        protocol(
-            "Place",
-            "long poll = Math.min(config.pollNanos(), config.ttlNanos() / 3);",
-            "long poll = 4 * Math.min(config.pollNanos(), config.ttlNanos() / 3);"));
-    mutant(
-        "I",
-        "after a round without a quorum the client asks again after 10 microseconds",
-        protocol(
-            "Wait",
-            "pause(now, waiter().config.nodeTimeoutNanos() / 2, true, Whom.ALL);",
-            "{\n        pauseNanos = 10_000;\n"
-                + "        sleep(now + (long) (10_000 * (0.5 + random.next())), WakeUp.PAUSE, true,"
-                + " Whom.ALL);\n      }"));
-    mutant(
-        "I",
-        "majority first: the others are never asked",
-        protocol("Acquirer", "    if (rest != 0) {", "    if (rest < 0) {"));
-    mutant(
-        "I",
-        "majority first: the others are asked under another lease id",
-        protocol(
-            "Acquirer",
-            "effects.add(new Effect.Send(r, r.request, rest));",
-            "effects.add(new Effect.Send(r, LockRequest.Acquire.of(keys, random.leaseId(),"
-                + " r.request.token(), r.request.ttlMillis()), rest));"));
-    mutant(
-        "I",
-        "majority first: a lease that is held is not written to the others",
-        protocol(
-            "LeaseExtender",
-            "boolean lacks = !votes.isOpen(i)",
-            "boolean lacks = !votes.isOpen(i) && !votes.recipients.isKeptBack(i)"));
-    mutant(
-        "I",
-        "majority first: a release waits for nodes that never had the lease",
-        protocol("PendingRelease", "long confirmed = untouched |", "long confirmed ="));
-    mutant(
-        "I",
-        "majority first: the release goes to those that were asked first only",
-        protocol(
-            "Recipients",
-            "    askedLater = ask(keptBack);\n",
-            "    long first = sent;\n    askedLater = ask(keptBack);\n    sent = first;\n"));
-    mutant(
-        "I",
-        "a release that a node could not be sent is not sent later",
-        protocol("PendingReleases", "        outbox(node).add(e, nowNanos);\n", ""));
-    mutant(
-        "I",
-        "a release that a node has failed is not sent again",
-        protocol("Outbox", "      send(1, nowNanos);\n", ""));
-    mutant(
-        "I",
         "the pause after failed releases does not double",
         protocol("Outbox", "Math.min(MAX_PAUSE_NANOS, 2 * pauseNanos);", "FIRST_PAUSE_NANOS;"));
-    mutant(
-        "I",
-        "a failed extension is repeated without a pause",
-        protocol(
-            "LeaseExtender",
-            "nextExtendNanos = nowNanos + Math.max(MIN_RETRY_NANOS, soon);",
-            "nextExtendNanos = nowNanos + Math.min(MIN_RETRY_NANOS, soon / 100);"));
-    mutant(
-        "I",
-        "a round whose token is refused takes a new one as often as it likes",
-        protocol("Acquirer", "        next.followsStale = true;\n", ""));
-    mutant(
-        "I",
-        "a waiter that is queued asks the home node again after each round trip",
-        protocol(
-            "Wait",
-            "sleep(expiry ? free : pollAt, expiry ? WakeUp.EXPIRY : WakeUp.POLL, true, whom);",
-            "sleep(now + home.roundTripNanos(), WakeUp.POLL, true, whom);"));
     mutant(
         "I",
         "the pause of a waiter doubles without a limit",
@@ -763,21 +368,5 @@ final class ProtocolMutants {
             "Wait",
             "Math.min(MAX_PAUSE_NANOS, pauseNanos == 0 ? first : 2 * pauseNanos);",
             "pauseNanos == 0 ? first : 2 * pauseNanos;"));
-    mutant(
-        "I",
-        "the first of a queue listens to another node three times",
-        protocol(
-            "Acquirer",
-            "      QueueRequest listen = new QueueRequest(nodes, node, now, now, null);\n",
-            "      for (int i = 0; i < 2; i++) effects.add(new Effect.Send(new QueueRequest(nodes,"
-                + " node, now, now, null), new LockRequest.Inspect(keys), 1L << node));\n"
-                + "      QueueRequest listen = new QueueRequest(nodes, node, now, now, null);\n"));
-    mutant(
-        "I",
-        "the newest caller of a process is served first",
-        protocol(
-            "Waiters",
-            "return queue.isEmpty() ? null : queue.iterator().next();",
-            "return queue.stream().reduce((a, b) -> b).orElse(null);"));
   }
 }
