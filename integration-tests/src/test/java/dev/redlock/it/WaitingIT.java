@@ -137,8 +137,7 @@ class WaitingIT {
           threads, heap, rate, drain / (double) waiters);
       assertThat(threads).as("additional threads").isEmpty();
       assertThat(heap).as("bytes a waiter").isLessThanOrEqualTo(2048);
-      // With one round for 40 hand-offs. One round for each hand-off gives 5 commands, and a
-      // separate release gives 10.
+      // With one round for 40 hand-offs. One round for each lease gives 10.
       assertThat(drain).as("commands of the drain").isLessThan(10L * waiters);
     }
   }

@@ -180,9 +180,9 @@ class WaitersIT {
     Awaitility.await()
         .atMost(10, TimeUnit.SECONDS)
         .until(() -> asking.ends.values().stream().mapToInt(n -> n).sum() == WAITERS);
-    // All but the last are local hand-offs; the last has no successor.
-    assertThat(asking.ends)
-        .containsOnly(Map.entry(LeaseEnd.HANDED_OFF, WAITERS - 1), Map.entry(LeaseEnd.RELEASED, 1));
+    // 64 leases have one grant, or fewer if its votes are too old; the last of them is released.
+    assertThat(asking.ends).containsOnlyKeys(LeaseEnd.HANDED_OFF, LeaseEnd.RELEASED);
+    assertThat(asking.ends.get(LeaseEnd.HANDED_OFF)).isGreaterThan(WAITERS * 9 / 10);
     return samples;
   }
 
