@@ -97,7 +97,7 @@ class ListenerTest {
     nodes.time().passUntil(first::isDone, WAIT);
     hear();
     assertThat(told.events)
-        .containsExactly("turned away [a]", "refused [a] HELD_LOCALLY", "ended [a] HANDED_OFF");
+        .containsExactly("turned away [a]", "refused [a] HELD_LOCALLY", "ended [a] RELEASED");
     first.join().releaseAsync();
   }
 

@@ -86,10 +86,11 @@ class OperatorLinesTest {
   @Test
   void lease_atItsHoldCap_leavesOneWarningWithTheCap() {
     Redlock client = nodes.client();
-    acquire(
-        client, "job", client.defaultOptions().toBuilder().holdCap(Duration.ofMinutes(2)).build());
+    LockOptions capped = client.defaultOptions().toBuilder().holdCap(Duration.ofMinutes(2)).build();
+    Lease lease = acquire(client, "job", capped);
     pass(Duration.ofMinutes(5));
     assertThat(log.lines(Level.WARN, ENDED)).singleElement().asString().contains("cap of 2 min");
+    assertThat(lease.isValid()).as("kept: a lease that nobody refers to is not extended").isFalse();
   }
 
   @Test

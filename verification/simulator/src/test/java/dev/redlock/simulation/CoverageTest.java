@@ -99,7 +99,7 @@ class CoverageTest {
       reply: Enqueue FAILED DISCONNECTED = 34
       reply: Enqueue FAILED LOADING = 3
       reply: Enqueue FAILED NO_PERMISSION = 7
-      reply: Enqueue FAILED OUT_OF_MEMORY = 14
+      reply: Enqueue FAILED OUT_OF_MEMORY = 12
       reply: Enqueue FAILED READONLY = 13
       reply: Enqueue FAILED REPLICAS = 8
       reply: Enqueue FAILED TIMEOUT = 72
