@@ -56,13 +56,14 @@ class SetsTest {
    * had lost it, and that its program then told an empty node (207650). A removal that had to
    * complete an add of another operator, whose node did not store the set, failed by a null (84692,
    * 151111). And a false alarm again: the one address of an old list that still showed a record led
-   * to another deployment with the same names, and a former member got its record (116417, 129152).
+   * to another deployment with the same names, and a former member got its record (116417, 129152);
+   * the last holder died with a lease longer than the others waited (188456).
    */
   @ParameterizedTest
   @ValueSource(
       longs = {
         4805, 7956, 21_392, 33501, 40_328, 44_847, 60_413, 80_576, 84_692, 91_289, 107_087, 116_417,
-        129_152, 151_111, 207_650, 227_445
+        129_152, 151_111, 188_456, 207_650, 227_445
       })
   void seedThatFailedOnce_keepsEveryPromise(long seed) {
     assertThat(Simulator.run(seed, Scenario.Setting.SHELL_SETS, false).violation()).isNull();

@@ -731,14 +731,19 @@ final class World {
         scenario.isWide() || scenario.isShell()
             ? 2L * died * scenario.options.pollInterval().toNanos()
             : 0;
+    // The lease of a process that died may be a longer one (seed 188456 of SHELL_SETS).
+    long patience =
+        3 * Scenario.SECOND
+            + queued
+            + (scenario.longer == null ? 0 : scenario.longestNanos() * 102 / 100);
     int sets = scenario.keySets.size();
     boolean one = scenario.isSmallShell(); // The worlds are many.
     int first = one ? rng.below(sets) : 0;
     for (int set = first; set < (one ? first + 1 : sets); set++) {
       int keySet = set;
       SimClient doomed = clients[rng.below(clients.length)];
-      doomed.users.get(0).dieWith(keySet, 3 * Scenario.SECOND + queued);
-      for (long end = now + 4 * Scenario.SECOND + queued; doomed.alive && now < end; ) {
+      doomed.users.get(0).dieWith(keySet, patience);
+      for (long end = now + Scenario.SECOND + patience; doomed.alive && now < end; ) {
         runUntil(now + Scenario.MS);
       }
       doomed.users.get(0).requireAnswered();
