@@ -100,7 +100,7 @@ public final class HeldLease {
   }
 
   /** The token of its grant, for the nodes. */
-  public long grantToken() {
+  long grantToken() {
     return grant.token;
   }
 

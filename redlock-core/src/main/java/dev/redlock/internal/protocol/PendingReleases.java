@@ -154,18 +154,14 @@ final class PendingReleases {
     return outboxes.computeIfAbsent(node, n -> new Outbox(n, this));
   }
 
-  private void sendHeld(PendingRelease e, long nowNanos) {
-    long mask = e.held;
-    e.held = 0;
-    send(e, mask, nowNanos);
-    conclude(e, nowNanos);
-  }
-
   /** A release that waited behind extensions may begin. */
   void onAdmitted(long nowNanos) {
     for (PendingRelease e : List.copyOf(entries.values())) {
       if (e.slot != null && e.held != 0 && askForTurn(e.slot, nowNanos)) {
-        sendHeld(e, nowNanos);
+        long mask = e.held;
+        e.held = 0;
+        send(e, mask, nowNanos);
+        conclude(e, nowNanos);
       }
     }
   }
