@@ -5,7 +5,6 @@ import java.nio.ByteBuffer;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.security.SecureRandom;
-import java.util.Arrays;
 import java.util.Base64;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.LongSupplier;
@@ -33,24 +32,14 @@ import java.util.function.LongSupplier;
  */
 final class SecureRandomness implements Randomness {
   private static final int ID_BYTES = 20;
-  private static final int BATCH = 64;
 
   private final String suffix;
   private final SecureRandom secure;
   private final LongSupplier clock;
   private final Base64.Encoder base64 = Base64.getUrlEncoder().withoutPadding();
 
-  /**
-   * The next ids: one call of the generator draws them all, twice as many as the last call. A
-   * client that has just started needs one, and draws before its JVM has compiled the generator.
-   * Guarded by this.
-   */
-  private byte[] drawn = new byte[ID_BYTES];
-
-  private int used = drawn.length;
-
-  /** The connection part; replaced by each probe. Guarded by this. */
-  private byte[] part = new byte[ID_BYTES];
+  /** The connection part; replaced by each probe. */
+  private volatile byte[] part = new byte[ID_BYTES];
 
   /**
    * @param suffix what follows each lease id: the label of the client
@@ -70,17 +59,10 @@ final class SecureRandomness implements Randomness {
   @Override
   public String leaseId() {
     byte[] id = new byte[ID_BYTES];
-    synchronized (this) { // Copies 20 bytes; never waits.
-      if (used == drawn.length) {
-        drawn = new byte[Math.min(2 * drawn.length, ID_BYTES * BATCH)];
-        secure.nextBytes(drawn);
-        used = 0;
-      }
-      for (int i = 0; i < ID_BYTES; i++) {
-        id[i] = (byte) (drawn[used + i] ^ part[i]);
-      }
-      Arrays.fill(drawn, used, used + ID_BYTES, (byte) 0);
-      used += ID_BYTES;
+    secure.nextBytes(id);
+    byte[] said = part;
+    for (int i = 0; i < ID_BYTES; i++) {
+      id[i] ^= said[i];
     }
     ByteBuffer first = ByteBuffer.wrap(id);
     first.putLong(0, first.getLong(0) ^ clock.getAsLong());
@@ -94,8 +76,6 @@ final class SecureRandomness implements Randomness {
     hash.update(part); // All earlier connections count too.
     hash.update(ByteBuffer.allocate(12).putInt(node).putLong(nodeMicros).flip());
     part = hash.digest();
-    Arrays.fill(drawn, (byte) 0);
-    used = drawn.length;
   }
 
   private static MessageDigest sha256() {
