@@ -12,8 +12,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The options of a {@link VertxRedlock}, as an object and as JSON. This class ignores an unknown
@@ -23,12 +26,14 @@ import org.jspecify.annotations.Nullable;
 @DataObject
 public final class RedlockOptions {
 
-  /** All {@link JsonField}s. */
+  private static final Logger log = LoggerFactory.getLogger(RedlockOptions.class);
+
+  /** All {@link Field}s. */
   private final JsonObject values;
 
   /** Creates options with all defaults and no nodes. */
   public RedlockOptions() {
-    values = JsonField.defaults();
+    values = Field.defaults();
   }
 
   /** Creates a copy. */
@@ -42,7 +47,7 @@ public final class RedlockOptions {
    * @throws IllegalArgumentException if a field is invalid; the message names it
    */
   public RedlockOptions(JsonObject json) {
-    values = JsonField.read(json);
+    values = Field.read(json);
     setLabel(getLabel());
     setCloseGraceMillis(getCloseGraceMillis());
     setReleaseHints(getReleaseHints());
@@ -101,18 +106,18 @@ public final class RedlockOptions {
    * may contain passwords, and so may {@link #toJson()}.
    */
   public List<String> getNodes() {
-    return values.getJsonArray(JsonField.NODES.key).stream().map(String.class::cast).toList();
+    return values.getJsonArray(Field.NODES.key).stream().map(String.class::cast).toList();
   }
 
   /** Replaces the masters. */
   public RedlockOptions setNodes(List<String> nodes) {
-    values.put(JsonField.NODES.key, new JsonArray(new ArrayList<>(nodes)));
+    values.put(Field.NODES.key, new JsonArray(new ArrayList<>(nodes)));
     return this;
   }
 
   /** Adds one master. */
   public RedlockOptions addNode(String uri) {
-    values.getJsonArray(JsonField.NODES.key).add(Objects.requireNonNull(uri, "uri"));
+    values.getJsonArray(Field.NODES.key).add(Objects.requireNonNull(uri, "uri"));
     return this;
   }
 
@@ -121,34 +126,34 @@ public final class RedlockOptions {
    * false. Needs {@code redlock-cluster-adapter}.
    */
   public boolean isCluster() {
-    return values.getBoolean(JsonField.CLUSTER.key);
+    return values.getBoolean(Field.CLUSTER.key);
   }
 
   /** Sets {@link #isCluster()}. */
   public RedlockOptions setCluster(boolean cluster) {
-    values.put(JsonField.CLUSTER.key, cluster);
+    values.put(Field.CLUSTER.key, cluster);
     return this;
   }
 
   /** The user for all nodes, together with {@link #getPassword()}. Null means the default user. */
   public @Nullable String getUsername() {
-    return values.getString(JsonField.USERNAME.key);
+    return values.getString(Field.USERNAME.key);
   }
 
   /** Sets {@link #getUsername()}. */
   public RedlockOptions setUsername(@Nullable String username) {
-    values.put(JsonField.USERNAME.key, username);
+    values.put(Field.USERNAME.key, username);
     return this;
   }
 
   /** The password for all nodes. Null means the passwords in the URIs, if any. */
   public @Nullable String getPassword() {
-    return values.getString(JsonField.PASSWORD.key);
+    return values.getString(Field.PASSWORD.key);
   }
 
   /** Sets {@link #getPassword()}. */
   public RedlockOptions setPassword(@Nullable String password) {
-    values.put(JsonField.PASSWORD.key, password);
+    values.put(Field.PASSWORD.key, password);
     return this;
   }
 
@@ -157,45 +162,45 @@ public final class RedlockOptions {
    * the platform.
    */
   public @Nullable String getTrustCertificatePath() {
-    return values.getString(JsonField.TRUST_CERTIFICATE_PATH.key);
+    return values.getString(Field.TRUST_CERTIFICATE_PATH.key);
   }
 
   /** Sets {@link #getTrustCertificatePath()}. */
   public RedlockOptions setTrustCertificatePath(@Nullable String trustCertificatePath) {
-    values.put(JsonField.TRUST_CERTIFICATE_PATH.key, trustCertificatePath);
+    values.put(Field.TRUST_CERTIFICATE_PATH.key, trustCertificatePath);
     return this;
   }
 
   /** A PEM file with the certificate of this client; null if it has none. */
   public @Nullable String getClientCertificatePath() {
-    return values.getString(JsonField.CLIENT_CERTIFICATE_PATH.key);
+    return values.getString(Field.CLIENT_CERTIFICATE_PATH.key);
   }
 
   /** Sets {@link #getClientCertificatePath()}. */
   public RedlockOptions setClientCertificatePath(@Nullable String clientCertificatePath) {
-    values.put(JsonField.CLIENT_CERTIFICATE_PATH.key, clientCertificatePath);
+    values.put(Field.CLIENT_CERTIFICATE_PATH.key, clientCertificatePath);
     return this;
   }
 
   /** A PEM file with the PKCS #8 key of {@link #getClientCertificatePath()}, not encrypted. */
   public @Nullable String getClientKeyPath() {
-    return values.getString(JsonField.CLIENT_KEY_PATH.key);
+    return values.getString(Field.CLIENT_KEY_PATH.key);
   }
 
   /** Sets {@link #getClientKeyPath()}. */
   public RedlockOptions setClientKeyPath(@Nullable String clientKeyPath) {
-    values.put(JsonField.CLIENT_KEY_PATH.key, clientKeyPath);
+    values.put(Field.CLIENT_KEY_PATH.key, clientKeyPath);
     return this;
   }
 
   /** The prefix of all keys; the same for all clients of a lock. */
   public String getKeyPrefix() {
-    return values.getString(JsonField.KEY_PREFIX.key);
+    return values.getString(Field.KEY_PREFIX.key);
   }
 
   /** Sets {@link #getKeyPrefix()}. */
   public RedlockOptions setKeyPrefix(String keyPrefix) {
-    values.put(JsonField.KEY_PREFIX.key, Objects.requireNonNull(keyPrefix, "keyPrefix"));
+    values.put(Field.KEY_PREFIX.key, Objects.requireNonNull(keyPrefix, "keyPrefix"));
     return this;
   }
 
@@ -204,7 +209,7 @@ public final class RedlockOptions {
    * 64 bytes of printable UTF-8. Empty, the default, means host and process id.
    */
   public String getLabel() {
-    return values.getString(JsonField.LABEL.key);
+    return values.getString(Field.LABEL.key);
   }
 
   /**
@@ -215,7 +220,7 @@ public final class RedlockOptions {
    */
   public RedlockOptions setLabel(String label) {
     HolderMark.suffix(label);
-    values.put(JsonField.LABEL.key, label);
+    values.put(Field.LABEL.key, label);
     return this;
   }
 
@@ -224,12 +229,12 @@ public final class RedlockOptions {
    * 30 s, or the lease time if that is longer.
    */
   public @Nullable Long getMaxLeaseTimeMillis() {
-    return values.getLong(JsonField.MAX_LEASE_TIME.key);
+    return values.getLong(Field.MAX_LEASE_TIME.key);
   }
 
   /** Sets {@link #getMaxLeaseTimeMillis()}. */
   public RedlockOptions setMaxLeaseTimeMillis(@Nullable Long maxLeaseTimeMillis) {
-    values.put(JsonField.MAX_LEASE_TIME.key, maxLeaseTimeMillis);
+    values.put(Field.MAX_LEASE_TIME.key, maxLeaseTimeMillis);
     return this;
   }
 
@@ -238,12 +243,12 @@ public final class RedlockOptions {
    * marker} or {@code off}.
    */
   public String getRestartGuard() {
-    return values.getString(JsonField.RESTART_GUARD.key);
+    return values.getString(Field.RESTART_GUARD.key);
   }
 
   /** Sets {@link #getRestartGuard()}. */
   public RedlockOptions setRestartGuard(String restartGuard) {
-    values.put(JsonField.RESTART_GUARD.key, Objects.requireNonNull(restartGuard, "restartGuard"));
+    values.put(Field.RESTART_GUARD.key, Objects.requireNonNull(restartGuard, "restartGuard"));
     return this;
   }
 
@@ -252,24 +257,24 @@ public final class RedlockOptions {
    * is shorter.
    */
   public @Nullable Long getLeaseTimeMillis() {
-    return values.getLong(JsonField.LEASE_TIME.key);
+    return values.getLong(Field.LEASE_TIME.key);
   }
 
   /** Sets {@link #getLeaseTimeMillis()}. */
   @GenIgnore // The getter has another type: null means a default that follows.
   public RedlockOptions setLeaseTimeMillis(long leaseTimeMillis) {
-    values.put(JsonField.LEASE_TIME.key, leaseTimeMillis);
+    values.put(Field.LEASE_TIME.key, leaseTimeMillis);
     return this;
   }
 
   /** See {@link LockOptions.Builder#drift}. Null means 1/100 of the lease time + 2 ms. */
   public @Nullable Long getDriftMillis() {
-    return values.getLong(JsonField.DRIFT.key);
+    return values.getLong(Field.DRIFT.key);
   }
 
   /** Sets {@link #getDriftMillis()}. */
   public RedlockOptions setDriftMillis(@Nullable Long driftMillis) {
-    values.put(JsonField.DRIFT.key, driftMillis);
+    values.put(Field.DRIFT.key, driftMillis);
     return this;
   }
 
@@ -277,24 +282,24 @@ public final class RedlockOptions {
    * See {@link LockOptions.Builder#nodeTimeout}. Null means 250 ms, or less for a short lease time.
    */
   public @Nullable Long getNodeTimeoutMillis() {
-    return values.getLong(JsonField.NODE_TIMEOUT.key);
+    return values.getLong(Field.NODE_TIMEOUT.key);
   }
 
   /** Sets {@link #getNodeTimeoutMillis()}. */
   @GenIgnore // The getter has another type: null means a default that follows.
   public RedlockOptions setNodeTimeoutMillis(long nodeTimeoutMillis) {
-    values.put(JsonField.NODE_TIMEOUT.key, nodeTimeoutMillis);
+    values.put(Field.NODE_TIMEOUT.key, nodeTimeoutMillis);
     return this;
   }
 
   /** See {@link LockOptions.Builder#autoExtend}. */
   public boolean isAutoExtend() {
-    return values.getBoolean(JsonField.AUTO_EXTEND.key);
+    return values.getBoolean(Field.AUTO_EXTEND.key);
   }
 
   /** Sets {@link #isAutoExtend()}. */
   public RedlockOptions setAutoExtend(boolean autoExtend) {
-    values.put(JsonField.AUTO_EXTEND.key, autoExtend);
+    values.put(Field.AUTO_EXTEND.key, autoExtend);
     return this;
   }
 
@@ -303,78 +308,78 @@ public final class RedlockOptions {
    * locked verticles.
    */
   public @Nullable Long getHoldCapMillis() {
-    return values.getLong(JsonField.HOLD_CAP.key);
+    return values.getLong(Field.HOLD_CAP.key);
   }
 
   /** Sets {@link #getHoldCapMillis()}. */
   public RedlockOptions setHoldCapMillis(@Nullable Long holdCapMillis) {
-    values.put(JsonField.HOLD_CAP.key, holdCapMillis);
+    values.put(Field.HOLD_CAP.key, holdCapMillis);
     return this;
   }
 
   /** See {@link LockOptions.Builder#minimumHold}. */
   public long getMinimumHoldMillis() {
-    return values.getLong(JsonField.MINIMUM_HOLD.key);
+    return values.getLong(Field.MINIMUM_HOLD.key);
   }
 
   /** Sets {@link #getMinimumHoldMillis()}. */
   public RedlockOptions setMinimumHoldMillis(long minimumHoldMillis) {
-    values.put(JsonField.MINIMUM_HOLD.key, minimumHoldMillis);
+    values.put(Field.MINIMUM_HOLD.key, minimumHoldMillis);
     return this;
   }
 
   /** See {@link LockOptions.Builder#queueBound}. */
   public int getQueueBound() {
-    return values.getInteger(JsonField.QUEUE_BOUND.key);
+    return values.getInteger(Field.QUEUE_BOUND.key);
   }
 
   /** Sets {@link #getQueueBound()}. */
   public RedlockOptions setQueueBound(int queueBound) {
-    values.put(JsonField.QUEUE_BOUND.key, queueBound);
+    values.put(Field.QUEUE_BOUND.key, queueBound);
     return this;
   }
 
   /** See {@link LockOptions.Builder#maxHandOffs}. */
   public int getMaxHandOffs() {
-    return values.getInteger(JsonField.MAX_HAND_OFFS.key);
+    return values.getInteger(Field.MAX_HAND_OFFS.key);
   }
 
   /** Sets {@link #getMaxHandOffs()}. */
   public RedlockOptions setMaxHandOffs(int maxHandOffs) {
-    values.put(JsonField.MAX_HAND_OFFS.key, maxHandOffs);
+    values.put(Field.MAX_HAND_OFFS.key, maxHandOffs);
     return this;
   }
 
   /** See {@link LockOptions.Builder#fair}. */
   public boolean isFair() {
-    return values.getBoolean(JsonField.FAIR.key);
+    return values.getBoolean(Field.FAIR.key);
   }
 
   /** Sets {@link #isFair()}. */
   public RedlockOptions setFair(boolean fair) {
-    values.put(JsonField.FAIR.key, fair);
+    values.put(Field.FAIR.key, fair);
     return this;
   }
 
   /** See {@link LockOptions.Builder#majorityFirst}. */
   public boolean isMajorityFirst() {
-    return values.getBoolean(JsonField.MAJORITY_FIRST.key);
+    return values.getBoolean(Field.MAJORITY_FIRST.key);
   }
 
   /** Sets {@link #isMajorityFirst()}. */
   public RedlockOptions setMajorityFirst(boolean majorityFirst) {
-    values.put(JsonField.MAJORITY_FIRST.key, majorityFirst);
+    values.put(Field.MAJORITY_FIRST.key, majorityFirst);
     return this;
   }
 
   /** See {@link LockOptions.Builder#pollInterval}. */
   public long getPollIntervalMillis() {
-    return values.getLong(JsonField.POLL_INTERVAL.key);
+    return values.getLong(Field.POLL_INTERVAL.key);
   }
 
   /** Sets {@link #getPollIntervalMillis()}. */
   public RedlockOptions setPollIntervalMillis(long pollIntervalMillis) {
-    values.put(JsonField.POLL_INTERVAL.key, pollIntervalMillis);
+    values.put(Field.POLL_INTERVAL.key, pollIntervalMillis);
     return this;
   }
 
@@ -386,7 +391,7 @@ public final class RedlockOptions {
    * dev.redlock.Redlock#close(java.time.Duration)}. Default 10 s; with 0 the client does not wait.
    */
   public long getCloseGraceMillis() {
-    return values.getLong(JsonField.CLOSE_GRACE.key);
+    return values.getLong(Field.CLOSE_GRACE.key);
   }
 
   /**
@@ -399,7 +404,7 @@ public final class RedlockOptions {
       throw new IllegalArgumentException(
           "closeGraceMillis must not be negative, was " + closeGraceMillis);
     }
-    values.put(JsonField.CLOSE_GRACE.key, closeGraceMillis);
+    values.put(Field.CLOSE_GRACE.key, closeGraceMillis);
     return this;
   }
 
@@ -410,7 +415,7 @@ public final class RedlockOptions {
    * clients that ask. With {@code never} it neither asks nor sends.
    */
   public String getReleaseHints() {
-    return values.getString(JsonField.RELEASE_HINTS.key);
+    return values.getString(Field.RELEASE_HINTS.key);
   }
 
   /**
@@ -423,7 +428,7 @@ public final class RedlockOptions {
       throw new IllegalArgumentException(
           "releaseHints must be auto, always or never, was " + releaseHints);
     }
-    values.put(JsonField.RELEASE_HINTS.key, releaseHints);
+    values.put(Field.RELEASE_HINTS.key, releaseHints);
     return this;
   }
 
@@ -432,7 +437,7 @@ public final class RedlockOptions {
    * the waiting client, which begins with this address and a dot.
    */
   public String getReleaseAddress() {
-    return values.getString(JsonField.RELEASE_ADDRESS.key);
+    return values.getString(Field.RELEASE_ADDRESS.key);
   }
 
   /**
@@ -445,7 +450,7 @@ public final class RedlockOptions {
       throw new IllegalArgumentException(
           "releaseAddress must not be empty; releaseHints never switches the bus off");
     }
-    values.put(JsonField.RELEASE_ADDRESS.key, releaseAddress);
+    values.put(Field.RELEASE_ADDRESS.key, releaseAddress);
     return this;
   }
 
@@ -466,5 +471,134 @@ public final class RedlockOptions {
     json.put("nodes", getNodes().size());
     json.put("password", getPassword() == null ? null : "***");
     return "RedlockOptions" + json.encode();
+  }
+
+  /** The fields, with their kinds and defaults. */
+  enum Field {
+    NODES("nodes", Kind.STRINGS, new JsonArray()),
+    CLUSTER("cluster", Kind.FLAG, false),
+    USERNAME("username", Kind.TEXT_OR_NULL, null),
+    PASSWORD("password", Kind.TEXT_OR_NULL, null),
+    TRUST_CERTIFICATE_PATH("trustCertificatePath", Kind.TEXT_OR_NULL, null),
+    CLIENT_CERTIFICATE_PATH("clientCertificatePath", Kind.TEXT_OR_NULL, null),
+    CLIENT_KEY_PATH("clientKeyPath", Kind.TEXT_OR_NULL, null),
+    KEY_PREFIX("keyPrefix", Kind.TEXT, "redlock"),
+    LABEL("label", Kind.TEXT, ""),
+    MAX_LEASE_TIME("maxLeaseTimeMillis", Kind.WHOLE_OR_NULL, null),
+    RESTART_GUARD("restartGuard", Kind.TEXT, "uptime"),
+    LEASE_TIME("leaseTimeMillis", Kind.WHOLE_OR_NULL, null),
+    DRIFT("driftMillis", Kind.WHOLE_OR_NULL, null),
+    NODE_TIMEOUT("nodeTimeoutMillis", Kind.WHOLE_OR_NULL, null),
+    AUTO_EXTEND("autoExtend", Kind.FLAG, true),
+    HOLD_CAP("holdCapMillis", Kind.WHOLE_OR_NULL, null),
+    MINIMUM_HOLD("minimumHoldMillis", Kind.WHOLE, 0L),
+    QUEUE_BOUND("queueBound", Kind.SMALL, 1000),
+    MAX_HAND_OFFS("maxHandOffs", Kind.SMALL, 16),
+    FAIR("fair", Kind.FLAG, false),
+    MAJORITY_FIRST("majorityFirst", Kind.FLAG, false),
+    POLL_INTERVAL("pollIntervalMillis", Kind.WHOLE, 1_000L),
+    CLOSE_GRACE("closeGraceMillis", Kind.WHOLE, 10_000L),
+    RELEASE_HINTS("releaseHints", Kind.TEXT, "auto"),
+    RELEASE_ADDRESS("releaseAddress", Kind.TEXT, "redlock.released");
+
+    /** The name in JSON. */
+    final String key;
+
+    private final Kind kind;
+
+    @SuppressWarnings("ImmutableEnumChecker") // Immutable, except the list, which is copied.
+    private final @Nullable Object initial;
+
+    Field(String key, Kind kind, @Nullable Object initial) {
+      this.key = key;
+      this.kind = kind;
+      this.initial = initial;
+    }
+
+    /** All fields, with their defaults. */
+    static JsonObject defaults() {
+      JsonObject json = new JsonObject();
+      for (Field field : values()) {
+        json.put(field.key, field.initial);
+      }
+      return json.copy(); // Also the list of nodes, which is changed in place.
+    }
+
+    /**
+     * The fields of this JSON, and the defaults of those that it does not contain. Ignores unknown
+     * fields and logs a warning.
+     *
+     * @throws IllegalArgumentException if a field is of another kind; the message names it
+     */
+    static JsonObject read(JsonObject json) {
+      JsonObject all = defaults();
+      Set<String> known = new TreeSet<>(all.fieldNames());
+      Set<String> unknown = new TreeSet<>(json.fieldNames());
+      unknown.removeAll(known);
+      if (!unknown.isEmpty()) {
+        log.warn("unknown fields {} are ignored; known fields are {}", unknown, known);
+      }
+      for (Field field : values()) {
+        Object value = json.getValue(field.key);
+        boolean missing = value == null && (field.kind.nullable || !json.containsKey(field.key));
+        if (!missing) {
+          all.put(field.key, field.read(value));
+        }
+      }
+      return all;
+    }
+
+    private Object read(@Nullable Object value) {
+      Object read = value == null ? null : kind.read(value);
+      if (read == null) {
+        // The URI of a node may contain a password too.
+        Object shown = this == NODES || this == PASSWORD ? "something else" : value;
+        throw new IllegalArgumentException(key + " must be " + kind.wanted + ", was " + shown);
+      }
+      return read;
+    }
+
+    /** What a field may contain. Null, where it is allowed, means the default. */
+    private enum Kind {
+      STRINGS("a list of strings", true),
+      TEXT("a string", false),
+      TEXT_OR_NULL("a string that is not empty, or null", true),
+      WHOLE("a whole number", false),
+      WHOLE_OR_NULL("a whole number", true),
+      SMALL("a whole number below 2^31", false),
+      FLAG("true or false", false);
+
+      private final String wanted;
+      private final boolean nullable;
+
+      Kind(String wanted, boolean nullable) {
+        this.wanted = wanted;
+        this.nullable = nullable;
+      }
+
+      /** The value as the options store it; null if it is not of this kind. */
+      @Nullable Object read(Object value) {
+        return switch (this) {
+          case STRINGS ->
+              value instanceof JsonArray array && array.stream().allMatch(String.class::isInstance)
+                  ? array.copy()
+                  : null;
+          case TEXT -> value instanceof String ? value : null;
+          case TEXT_OR_NULL -> value instanceof String text && !text.isEmpty() ? text : null;
+          case WHOLE, WHOLE_OR_NULL -> whole(value);
+          case SMALL -> {
+            Long whole = whole(value);
+            yield whole != null && whole == whole.intValue() ? whole.intValue() : null;
+          }
+          case FLAG -> value instanceof Boolean ? value : null;
+        };
+      }
+
+      private static @Nullable Long whole(Object value) {
+        return value instanceof Integer || value instanceof Long
+            ? ((Number) value).longValue()
+            : null;
+      }
+    }
   }
 }
