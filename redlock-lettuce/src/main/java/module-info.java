@@ -17,11 +17,10 @@ module dev.redlock.lettuce {
   requires io.netty.resolver.dns;
 
   exports dev.redlock.lettuce;
-  // The cluster adapter uses the same probed connections and scripts. The in-memory node of the
-  // test kit uses the same connection states, and Vert.x the same files for TLS.
+  // The cluster adapter uses the same probed connections and scripts, Vert.x the same files for
+  // TLS.
   exports dev.redlock.lettuce.internal to
       dev.redlock.cluster,
-      dev.redlock.testkit,
       dev.redlock.vertx;
   exports dev.redlock.lettuce.internal.scripts to
       dev.redlock.cluster;

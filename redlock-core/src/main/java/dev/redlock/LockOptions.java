@@ -1,9 +1,11 @@
 package dev.redlock;
 
+import static java.time.temporal.ChronoUnit.MILLIS;
 import static java.util.Objects.requireNonNull;
 
 import dev.redlock.internal.text.Printable;
 import java.time.Duration;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** The options of the leases of a lock. Immutable; they are validated when they are built. */
@@ -12,7 +14,9 @@ public final class LockOptions {
   private static final Duration MAX_DEFAULT_NODE_TIMEOUT = Duration.ofMillis(250);
   private static final Duration MIN_NODE_TIMEOUT = Duration.ofMillis(1);
   private static final Duration DEFAULT_HOLD_CAP = Duration.ofHours(1);
-  private static final Duration NO_HOLD_CAP = Duration.ofSeconds(Long.MAX_VALUE);
+
+  /** About 73 years: sums of its nanoseconds do not overflow. */
+  private static final Duration NO_HOLD_CAP = Duration.ofNanos(Long.MAX_VALUE / 4);
 
   /**
    * The given values, never changed. A value that was not given is null; its default depends on the
@@ -27,11 +31,14 @@ public final class LockOptions {
 
   private LockOptions(Builder builder) {
     given = new Builder(builder);
-    leaseTime = given.leaseTime != null ? given.leaseTime : DEFAULT_LEASE_TIME;
+    // Nodes keep whole milliseconds.
+    leaseTime =
+        (given.leaseTime != null ? given.leaseTime : DEFAULT_LEASE_TIME).truncatedTo(MILLIS);
     drift = given.drift != null ? given.drift : leaseTime.dividedBy(100).plusMillis(2);
     nodeTimeout =
         given.nodeTimeout != null ? given.nodeTimeout : defaultNodeTimeout(leaseTime.minus(drift));
-    holdCap = given.holdCap != null ? given.holdCap : DEFAULT_HOLD_CAP;
+    Duration cap = given.holdCap != null ? given.holdCap : DEFAULT_HOLD_CAP;
+    holdCap = cap.compareTo(NO_HOLD_CAP) < 0 ? cap : NO_HOLD_CAP;
     validate();
   }
 
@@ -134,9 +141,7 @@ public final class LockOptions {
     return given.autoExtend;
   }
 
-  /**
-   * The longest time that one holder can keep a lease. Without a cap, the longest {@code Duration}.
-   */
+  /** The longest time that one holder can keep a lease. Without a cap, about 73 years. */
   public Duration holdCap() {
     return holdCap;
   }
@@ -183,25 +188,46 @@ public final class LockOptions {
     return given.interruptOnLoss;
   }
 
+  private List<Object> values() {
+    return List.of(
+        leaseTime,
+        drift,
+        nodeTimeout,
+        given.autoExtend,
+        holdCap,
+        given.minimumHold,
+        given.queueBound,
+        given.maxHandOffs,
+        given.fair,
+        given.majorityFirst,
+        given.pollInterval,
+        given.interruptOnLoss);
+  }
+
+  /** Whether all values are equal, given or not. */
+  @Override
+  public boolean equals(@Nullable Object other) {
+    return this == other || (other instanceof LockOptions that && values().equals(that.values()));
+  }
+
+  @Override
+  public int hashCode() {
+    return values().hashCode();
+  }
+
   @Override
   public String toString() {
     // %s, because %d writes the digits of the default locale.
     return ("LockOptions[leaseTime=%s, drift=%s, nodeTimeout=%s, autoExtend=%s, holdCap=%s,"
             + " minimumHold=%s, queueBound=%s, maxHandOffs=%s, fair=%s,"
             + " majorityFirst=%s, pollInterval=%s, interruptOnLoss=%s]")
-        .formatted(
-            Printable.of(leaseTime),
-            Printable.of(drift),
-            Printable.of(nodeTimeout),
-            given.autoExtend,
-            holdCap.equals(NO_HOLD_CAP) ? "none" : Printable.of(holdCap),
-            Printable.of(given.minimumHold),
-            given.queueBound,
-            given.maxHandOffs,
-            given.fair,
-            given.majorityFirst,
-            Printable.of(given.pollInterval),
-            given.interruptOnLoss);
+        .formatted(values().stream().map(LockOptions::shown).toArray());
+  }
+
+  private static Object shown(Object value) {
+    return value.equals(NO_HOLD_CAP)
+        ? "none"
+        : value instanceof Duration time ? Printable.of(time) : value;
   }
 
   /** Collects options; every setter returns this builder. Not safe for concurrent use. */

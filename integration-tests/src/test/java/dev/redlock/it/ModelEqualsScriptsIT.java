@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import dev.redlock.harness.model.NodeModel;
 import dev.redlock.lettuce.internal.scripts.EncodedRequest;
 import dev.redlock.lettuce.internal.scripts.Script;
 import dev.redlock.lettuce.internal.scripts.ScriptReplies;
@@ -13,7 +14,6 @@ import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeReply.Code;
 import dev.redlock.testkit.RedisNodes;
-import dev.redlock.testkit.model.NodeModel;
 import java.io.BufferedInputStream;
 import java.io.BufferedOutputStream;
 import java.io.IOException;

@@ -3,6 +3,7 @@ package dev.redlock.it;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.redlock.harness.model.RecordScript;
 import dev.redlock.lettuce.internal.scripts.RecordFields;
 import dev.redlock.lettuce.internal.scripts.Script;
 import dev.redlock.spi.NodeRecord;
@@ -17,7 +18,7 @@ import java.util.Random;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** Compares {@code record.lua} on a real server with {@link NodeRecord#after}. */
+/** Compares {@code record.lua} on a real server with {@link RecordScript#after}. */
 @RedisTest(nodes = 1)
 class RecordScriptIT {
   private static final String KEY = "redlock:%node";
@@ -55,7 +56,7 @@ class RecordScriptIT {
         stored = replied;
         continue;
       }
-      NodeRecord expected = NodeRecord.after(stored, change, now);
+      NodeRecord expected = RecordScript.after(stored, change, now);
       assertThat(replied).as("seed %s: %s after %s", seed, change, stored).isEqualTo(expected);
       boolean changed = !expected.equals(stored);
       assertThat(writes() - before)

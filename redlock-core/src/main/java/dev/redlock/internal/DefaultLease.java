@@ -88,7 +88,7 @@ final class DefaultLease implements Lease {
     if (!released.isDone()) {
       core.context()
           .blocking
-          .awaitUninterruptibly(released, core.lease().config().nodeTimeoutNanos());
+          .awaitUninterruptibly(released, core.lease().options().nodeTimeout().toNanos());
     }
   }
 

@@ -7,7 +7,6 @@ import dev.redlock.Lease;
 import dev.redlock.LeaseLostException;
 import dev.redlock.LockOptions;
 import dev.redlock.RedlockInterruptedException;
-import dev.redlock.internal.protocol.LockConfig;
 import dev.redlock.internal.text.Printable;
 import dev.redlock.spi.LockKeys;
 import java.time.Duration;
@@ -28,13 +27,11 @@ final class DefaultLock implements DistributedLock {
   private final ClientContext context;
   private final LockKeys keys;
   private final LockOptions options;
-  private final LockConfig config;
 
   DefaultLock(ClientContext context, LockKeys keys, LockOptions options) {
     this.context = context;
     this.keys = keys;
     this.options = options;
-    config = LockConfig.of(options);
   }
 
   @Override
@@ -118,7 +115,7 @@ final class DefaultLock implements DistributedLock {
     return new PendingAcquire(
         context,
         keys,
-        config,
+        options,
         context.time.nanos(),
         singleTry ? FOREVER_NANOS : waitNanos,
         singleTry);

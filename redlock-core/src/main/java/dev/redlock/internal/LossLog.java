@@ -23,7 +23,7 @@ final class LossLog {
       return; // The application closed the client; with a grace period, the close logs the names.
     }
     // Without automatic extension the caller may have meant the lease to end by itself.
-    boolean warning = how != LeaseEnd.EXPIRED || lease.config().autoExtend();
+    boolean warning = how != LeaseEnd.EXPIRED || lease.options().autoExtend();
     context.bursts.add(
         warning, "leases ended while they were held: " + how, () -> line(lease, how));
   }
@@ -45,7 +45,8 @@ final class LossLog {
       case LOST ->
           "a quorum of nodes no longer stores it: an operator broke the lock, or nodes lost it";
       case CAP_REACHED ->
-          "it reached its hold cap of " + Printable.of(Duration.ofNanos(lease.config().capNanos()));
+          "it reached its hold cap of "
+              + Printable.of(Duration.ofNanos(lease.options().holdCap().toNanos()));
       case EXPIRED -> expiry(lease);
       case RELEASED, HANDED_OFF -> "its holder ended it";
       case CLOSED -> "its client was closed";
@@ -62,7 +63,7 @@ final class LossLog {
           + " ms further than its monotonic clock since the last extension: it was set forward, or"
           + " the machine was suspended";
     }
-    return lease.config().autoExtend()
+    return lease.options().autoExtend()
         ? "it was not extended in time: this client was paused, or too few nodes replied ("
             + context.nodes.voting()
             + " vote now)"

@@ -225,8 +225,7 @@ final class NodeSet implements Nodes {
       return CLOSED;
     }
     try { // Not by ask(): each event asks for it many times.
-      NodeStatus status = requireNonNull(nodes.get(node).status());
-      return Failpoint.changed(status);
+      return requireNonNull(nodes.get(node).status());
     } catch (Throwable e) {
       failures.report("status of node " + names.get(node), e);
       return UNKNOWN;

@@ -3,12 +3,12 @@ package dev.redlock.internal;
 import dev.redlock.AcquireReport;
 import dev.redlock.AcquireVerdict;
 import dev.redlock.Lease;
+import dev.redlock.LockOptions;
 import dev.redlock.LockQueueFullException;
 import dev.redlock.LockTimeoutException;
 import dev.redlock.QuorumUnavailableException;
 import dev.redlock.RedlockClosedException;
 import dev.redlock.RedlockListener;
-import dev.redlock.internal.protocol.LockConfig;
 import dev.redlock.internal.protocol.Waiter;
 import dev.redlock.spi.LockKeys;
 import java.util.Optional;
@@ -41,11 +41,11 @@ final class PendingAcquire extends Waiter {
   PendingAcquire(
       ClientContext context,
       LockKeys keys,
-      LockConfig config,
+      LockOptions options,
       long nowNanos,
       long waitNanos,
       boolean singleTry) {
-    super(keys, config, nowNanos, nowNanos + waitNanos, singleTry);
+    super(keys, options, nowNanos, nowNanos + waitNanos, singleTry);
     this.context = context;
     acquiredAt = context.leaks.stackOfCaller();
   }
@@ -115,7 +115,7 @@ final class PendingAcquire extends Waiter {
   }
 
   RedlockListener.Caller forListeners() {
-    return new RedlockListener.Caller(keys().names(), waits(), config().fair());
+    return new RedlockListener.Caller(keys().names(), waits(), options().fair());
   }
 
   /** What the caller gets; null for an empty result. */

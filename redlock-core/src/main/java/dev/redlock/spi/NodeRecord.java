@@ -3,8 +3,6 @@ package dev.redlock.spi;
 import static java.util.Objects.requireNonNull;
 
 import java.util.List;
-import java.util.Objects;
-import org.jspecify.annotations.Nullable;
 
 /**
  * What a node stores about the set of nodes that it belongs to. A change of the set is an epoch of
@@ -127,7 +125,7 @@ public record NodeRecord(
 
   /** As an operator writes it that has found the change complete. */
   public NodeRecord complete() {
-    return copy(id, name, List.of(), floor, ballot, promised, maxLeaseMillis, sinceMicros);
+    return copy(name, List.of(), ballot, promised, maxLeaseMillis);
   }
 
   /** That of the set before, complete. */
@@ -175,164 +173,27 @@ public record NodeRecord(
 
   /** The same record on the node of this name. */
   public NodeRecord of(String node) {
-    return copy(id, node, before, floor, ballot, promised, maxLeaseBefore, sinceMicros);
-  }
-
-  /** The same record of another deployment. */
-  public NodeRecord withIdentity(String other) {
-    return id.isEmpty()
-        ? this
-        : copy(other, name, before, floor, ballot, promised, maxLeaseBefore, sinceMicros);
+    return copy(node, before, ballot, promised, maxLeaseBefore);
   }
 
   /** As an operator writes it: with this ballot. */
   public NodeRecord by(long operator) {
-    return copy(id, name, before, floor, operator, operator, maxLeaseBefore, sinceMicros);
+    return copy(name, before, operator, operator, maxLeaseBefore);
   }
 
-  /**
-   * What a node that stores {@code stored} stores after the change. The executable specification of
-   * {@code record.lua}.
-   *
-   * @param nowMicros node time
-   */
-  public static NodeRecord after(NodeRecord stored, Change change, long nowMicros) {
-    NodeRecord given = change.record();
-    if (change.kind() == Change.Kind.FORGET) {
-      return stored.id.equals(given.id) ? NONE : stored;
-    }
-    if (stored.isUnreadable() || (stored.exists() && !stored.id.equals(given.id))) {
-      return stored; // Of another deployment.
-    }
-    return switch (change.kind()) {
-      case FORGET -> throw new AssertionError(change);
-      case TELL -> told(stored, given, nowMicros);
-      case PROMISE ->
-          stored.exists() && stored.promised < given.promised
-              ? stored.with(stored.floor, given.promised, stored.sinceMicros)
-              : stored;
-      case OPEN -> opened(stored, given, nowMicros);
-      case SEAL -> stored.isOfSameSet(given) ? stored.raised(given.epoch, nowMicros) : stored;
-    };
-  }
-
-  private static NodeRecord told(NodeRecord stored, NodeRecord given, long now) {
-    if (given.isProposal()) {
-      // With a ballot it ends a split between proposals of one list: the smallest id stays.
-      boolean first = stored.members.isEmpty();
-      boolean smaller = stored.members.equals(given.members) && given.id.compareTo(stored.id) < 0;
-      boolean open = !stored.exists() && (first || (given.ballot > 0 && smaller));
-      return open ? proposal(given.id, given.members, given.maxLeaseMillis).of(given.name) : stored;
-    }
-    // An open set counts as written by its operator, which the node may have promised to refuse.
-    boolean refused = !given.isSealed() && given.ballot < stored.promised;
-    boolean newer = given.epoch > stored.epoch && !refused;
-    boolean chosen =
-        given.epoch == stored.epoch
-            && given.isSealed()
-            && !stored.isSealed()
-            && !given.isOfSameSet(stored);
-    if (newer || chosen) {
-      return given.written(stored, given.floor, given.ballot, promise(stored, given, now), now);
-    }
-    if (!stored.isOfSameSet(given)) {
-      return stored;
-    }
-    NodeRecord raised = stored.raised(given.floor, now);
-    return given.isComplete() ? raised.complete() : raised;
-  }
-
-  /** A member that has lost its record has forgotten whom it has promised to refuse. */
-  private static long promise(NodeRecord stored, NodeRecord given, long now) {
-    boolean joins =
-        !given.isSealed() && !given.before.isEmpty() && !given.before.contains(given.name);
-    return stored.exists() || joins ? Math.max(stored.promised, given.ballot) : now;
-  }
-
-  private static NodeRecord opened(NodeRecord stored, NodeRecord given, long now) {
-    if (!stored.exists()) {
-      // A member that has lost its record gets it by the word of another member first.
-      return given.before.contains(given.name)
-          ? stored
-          : given.written(stored, given.epoch - 1, given.ballot, given.ballot, now);
-    }
-    boolean next = stored.epoch < given.epoch;
-    boolean again =
-        stored.epoch == given.epoch && stored.ballot < given.ballot && !stored.isSealed();
-    return stored.promised <= given.ballot && (next || again)
-        ? given.written(stored, given.epoch - 1, given.ballot, given.ballot, now)
-        : stored;
-  }
-
-  /** This set, over what is stored; the floor does not fall. */
-  private NodeRecord written(
-      NodeRecord over, long atLeast, long newBallot, long newPromise, long now) {
-    // A name that the proposal of another deployment gave does not stay.
-    String own = over.id.equals(id) && !over.name.isEmpty() ? over.name : name;
-    long newFloor = Math.max(over.floor, atLeast);
-    long since = newFloor > over.floor ? now : over.sinceMicros;
-    return copy(id, own, before, newFloor, newBallot, newPromise, maxLeaseBefore, since);
-  }
-
-  private NodeRecord raised(long to, long now) {
-    return to <= floor ? this : with(to, promised, now);
-  }
-
-  private NodeRecord with(long newFloor, long newPromise, long since) {
-    return copy(id, name, before, newFloor, ballot, newPromise, maxLeaseBefore, since);
-  }
-
-  /** The same epoch, set and longest lease time. */
   private NodeRecord copy(
-      String newId,
-      String newName,
-      List<String> newBefore,
-      long newFloor,
-      long newBallot,
-      long newPromise,
-      long newMaxLeaseBefore,
-      long since) {
+      String named, List<String> last, long written, long promise, long longestBefore) {
     return new NodeRecord(
-        newId,
-        newName,
-        epoch,
-        members,
-        newBefore,
-        newFloor,
-        newBallot,
-        newPromise,
-        maxLeaseMillis,
-        newMaxLeaseBefore,
-        since);
-  }
-
-  // Written out for the same reason as those of NodeStatus.
-  @Override
-  public boolean equals(@Nullable Object other) {
-    return other instanceof NodeRecord that
-        && isOfSameSet(that)
-        && name.equals(that.name)
-        && before.equals(that.before)
-        && floor == that.floor
-        && ballot == that.ballot
-        && promised == that.promised
-        && maxLeaseBefore == that.maxLeaseBefore
-        && sinceMicros == that.sinceMicros;
-  }
-
-  @Override
-  public int hashCode() {
-    return Objects.hash(
         id,
-        name,
+        named,
         epoch,
         members,
-        before,
+        last,
         floor,
-        ballot,
-        promised,
+        written,
+        promise,
         maxLeaseMillis,
-        maxLeaseBefore,
+        longestBefore,
         sinceMicros);
   }
 
@@ -354,7 +215,7 @@ public record NodeRecord(
 
   /**
    * A conditional change of a node's {@link NodeRecord}, which the node makes in one step, or not
-   * at all. {@link NodeRecord#after} says when.
+   * at all; {@code record.lua} has the conditions.
    *
    * @param kind what to do
    * @param record what to write; of {@link Kind#PROMISE} only {@code promised} counts

@@ -3,7 +3,6 @@ package dev.redlock.spi;
 import static java.util.Objects.requireNonNull;
 
 import dev.redlock.internal.text.Printable;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -84,23 +83,5 @@ public record NodeStatus(
   /** Whether the client may send a failed request again: the node is usable and not erring. */
   public boolean works() {
     return usable() && !erring;
-  }
-
-  // Those that a record has by itself are made at the first call: 10 ms before a JVM's first lock.
-  @Override
-  public boolean equals(@Nullable Object other) {
-    return other instanceof NodeStatus that
-        && state == that.state
-        && connection == that.connection
-        && sinceNanos == that.sinceNanos
-        && untilNanos == that.untilNanos
-        && erring == that.erring
-        && cause.equals(that.cause)
-        && Objects.equals(record, that.record);
-  }
-
-  @Override
-  public int hashCode() {
-    return Objects.hash(state, connection, sinceNanos, untilNanos, cause, erring, record);
   }
 }

@@ -1,9 +1,9 @@
 package dev.redlock;
 
+import dev.redlock.harness.memory.InMemoryLockNode;
 import dev.redlock.internal.Assembly;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.RestartGuard;
-import dev.redlock.testkit.InMemoryLockNode;
 import java.time.Duration;
 import java.util.Arrays;
 

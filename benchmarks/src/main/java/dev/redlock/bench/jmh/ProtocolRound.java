@@ -4,7 +4,6 @@ import dev.redlock.LockOptions;
 import dev.redlock.internal.protocol.Effect;
 import dev.redlock.internal.protocol.ExtendQueue;
 import dev.redlock.internal.protocol.HeldLease;
-import dev.redlock.internal.protocol.LockConfig;
 import dev.redlock.internal.protocol.LockMachine;
 import dev.redlock.internal.protocol.NodeKnowledge;
 import dev.redlock.internal.protocol.Nodes;
@@ -39,7 +38,7 @@ public class ProtocolRound {
   private static final Effect.Ack ACK = new Effect.Ack() {};
 
   private final LockKeys keys = LockKeys.of("redlock", List.of("name"));
-  private final LockConfig config = LockConfig.of(LockOptions.defaults());
+  private final LockOptions config = LockOptions.defaults();
   private final LockMachine machine = new LockMachine(keys, new FiveNodes(), new Counting(), "p");
   private final List<Effect> effects = new ArrayList<>();
   private long now = 1;
@@ -77,7 +76,7 @@ public class ProtocolRound {
   }
 
   private static final class Caller extends Waiter {
-    Caller(LockKeys keys, LockConfig config, long now) {
+    Caller(LockKeys keys, LockOptions config, long now) {
       super(keys, config, now, now + 1_000_000_000L, false);
     }
   }

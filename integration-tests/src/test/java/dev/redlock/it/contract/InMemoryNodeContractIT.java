@@ -1,6 +1,6 @@
 package dev.redlock.it.contract;
 
-import dev.redlock.testkit.MemoryServerUnderTest;
+import dev.redlock.harness.memory.MemoryServerUnderTest;
 
 /** The contract on the in-memory node: the model replies like the scripts. */
 class InMemoryNodeContractIT extends WholeContract {

@@ -42,12 +42,6 @@ class FailpointIT {
     assertThatThrownBy(() -> Failpoint.BEFORE_GRANT.arm(() -> {}))
         .isInstanceOf(IllegalStateException.class)
         .hasMessageContaining("redlock.failpoints");
-    assertThatThrownBy(Failpoint::ignoreRecords)
-        .isInstanceOf(IllegalStateException.class)
-        .hasMessageContaining("redlock.failpoints");
-    assertThatThrownBy(Failpoint::ignoreIdentities)
-        .isInstanceOf(IllegalStateException.class)
-        .hasMessageContaining("redlock.failpoints");
   }
 
   /** Arms all steps, then extends, hands off and releases a lock. */

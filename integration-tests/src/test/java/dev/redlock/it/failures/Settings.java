@@ -3,6 +3,7 @@ package dev.redlock.it.failures;
 import dev.redlock.LockOptions;
 import dev.redlock.Redlock;
 import dev.redlock.RedlockListener;
+import dev.redlock.lettuce.LettuceNodes;
 import dev.redlock.operations.NodeState;
 import dev.redlock.spi.RestartGuard;
 import java.time.Duration;
@@ -24,7 +25,7 @@ record Settings(Duration leaseTime, boolean guard, boolean majorityFirst) {
 
   Redlock client(List<String> masters, RedlockListener listener) {
     return Redlock.builder()
-        .nodes(masters.toArray(String[]::new))
+        .nodes(BlindNode.asConfigured(LettuceNodes.standalone(masters)))
         .defaults(LockOptions.builder().leaseTime(leaseTime).majorityFirst(majorityFirst).build())
         .maxLeaseTime(leaseTime)
         .restartGuard(guard ? RestartGuard.UPTIME : RestartGuard.OFF)

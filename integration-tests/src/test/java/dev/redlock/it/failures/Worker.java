@@ -86,12 +86,6 @@ public final class Worker implements RedlockListener {
 
   /** Runs one worker; the only argument is an {@link Event} with its settings. */
   public static void main(String[] args) throws Exception {
-    if (Boolean.getBoolean(IGNORE_RECORDS)) {
-      Failpoint.ignoreRecords();
-    }
-    if (Boolean.getBoolean(IGNORE_IDENTITIES)) {
-      Failpoint.ignoreIdentities();
-    }
     new Worker(Event.parse(args[0]).orElseThrow()).run();
   }
 

@@ -3,7 +3,7 @@ package dev.redlock.kotlin
 import dev.redlock.FencingToken
 import dev.redlock.Redlock
 import dev.redlock.spi.RestartGuard
-import dev.redlock.testkit.InMemoryLockNode
+import dev.redlock.harness.memory.InMemoryLockNode
 import kotlin.time.Duration.Companion.seconds
 import kotlin.time.toJavaDuration
 import kotlinx.coroutines.runBlocking

@@ -9,7 +9,7 @@ import dev.redlock.LockTimeoutException
 import dev.redlock.Redlock
 import dev.redlock.RedlockListener
 import dev.redlock.spi.RestartGuard
-import dev.redlock.testkit.InMemoryLockNode
+import dev.redlock.harness.memory.InMemoryLockNode
 import java.util.concurrent.ConcurrentHashMap
 import java.util.concurrent.TimeUnit
 import kotlin.random.Random

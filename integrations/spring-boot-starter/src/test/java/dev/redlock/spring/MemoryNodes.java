@@ -5,10 +5,10 @@ import static org.awaitility.Awaitility.await;
 
 import dev.redlock.Redlock;
 import dev.redlock.RedlockBuilder;
+import dev.redlock.harness.memory.InMemoryLockNode;
 import dev.redlock.spi.RestartGuard;
 import dev.redlock.spring.boot.RedlockAutoConfiguration;
 import dev.redlock.spring.boot.RedlockLockedAutoConfiguration;
-import dev.redlock.testkit.InMemoryLockNode;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;

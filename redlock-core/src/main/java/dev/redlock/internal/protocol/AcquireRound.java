@@ -1,6 +1,7 @@
 package dev.redlock.internal.protocol;
 
 import dev.redlock.AcquireVerdict;
+import dev.redlock.LockOptions;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeReply.Code;
@@ -76,7 +77,7 @@ final class AcquireRound extends Exchange {
   AcquireRound(
       Nodes nodes,
       LockRequest.Acquire request,
-      LockConfig config,
+      LockOptions options,
       boolean atTurn,
       int home,
       long nowNanos,
@@ -86,11 +87,13 @@ final class AcquireRound extends Exchange {
     this.request = request;
     this.atTurn = atTurn;
     this.home = home;
-    fair = config.fair();
+    fair = options.fair();
     heedsHome = home >= 0 && !atTurn;
     needsHome = fair;
-    timeoutNanos = config.nodeTimeoutNanos();
-    validity = new Validity(nowNanos, nowWallMillis, config.ttlNanos(), config.driftNanos());
+    timeoutNanos = options.nodeTimeout().toNanos();
+    validity =
+        new Validity(
+            nowNanos, nowWallMillis, options.leaseTime().toNanos(), options.drift().toNanos());
     answeredNanos = new long[nodes.count()];
     recipients = new Recipients(nodes, members);
     asked(recipients.mask(), nowNanos);

@@ -1,6 +1,7 @@
 package dev.redlock.internal.protocol;
 
 import dev.redlock.AcquireVerdict;
+import dev.redlock.LockOptions;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeReply;
@@ -74,7 +75,7 @@ final class Acquirer {
     }
     long round = Math.max(MIN_ROUND_NANOS, home.roundTripNanos());
     long at = now + (long) (rounds * round * (0.5 + random.next()));
-    if (at + 2 * head.config.nodeTimeoutNanos() - nearestDeadline > 0) {
+    if (at + 2 * head.options.nodeTimeout().toNanos() - nearestDeadline > 0) {
       return false;
     }
     wait.backOffUntil(at);
@@ -109,9 +110,12 @@ final class Acquirer {
   /** Asks for the lock under a new lease id. */
   private Outcome begin(boolean atTurn, long now, long wall) {
     AcquireRound r = newRound(tokens.propose(now), atTurn, now, wall);
-    LockConfig config = wait.waiter().config;
+    LockOptions options = wait.waiter().options;
     // A minimum hold may keep the keys for long after the release, and nothing fills them then.
-    if (config.majorityFirst() && config.minimumHoldNanos() == 0 && !atTurn && !turn.othersWant()) {
+    if (options.majorityFirst()
+        && options.minimumHold().toNanos() == 0
+        && !atTurn
+        && !turn.othersWant()) {
       r.keepBack(~home.chooseMajority(now));
     }
     return start(r, now, wall);
@@ -134,7 +138,8 @@ final class Acquirer {
     int node = home.node();
     QueueRequest early = wait.earlyFor(next);
     // The process counts as alive for a lease time there: it does not poll while it holds the lock.
-    boolean known = early != null && now - early.sentNanos() < next.config.ttlNanos() / 2;
+    boolean known =
+        early != null && now - early.sentNanos() < next.options.leaseTime().toNanos() / 2;
     if (!known && node >= 0) {
       wait.queuedEarly(sendEnqueue(next, node, 0, true, now));
     }
@@ -142,16 +147,17 @@ final class Acquirer {
 
   private AcquireRound newRound(long token, boolean atTurn, long now, long wall) {
     Waiter w = wait.waiter();
-    LockConfig config = w.config;
+    LockOptions options = w.options;
     int node = home.node();
     LockRequest.QueueEntry entry =
-        node >= 0 && (config.fair() || atTurn || places.isQueued())
+        node >= 0 && (options.fair() || atTurn || places.isQueued())
             ? places.entry(w, node, atTurn, now)
             : null;
     LockRequest.Acquire request =
-        new LockRequest.Acquire(keys, random.leaseId(), token, config.ttlMillis(), entry);
+        new LockRequest.Acquire(
+            keys, random.leaseId(), token, options.leaseTime().toMillis(), entry);
     nodes.limiter().began();
-    AcquireRound r = new AcquireRound(nodes, request, config, atTurn, node, now, wall);
+    AcquireRound r = new AcquireRound(nodes, request, options, atTurn, node, now, wall);
     // A single try needs it only if a vote says so.
     r.needsHome |= !w.singleTry && turn.needsHome(now);
     return r;

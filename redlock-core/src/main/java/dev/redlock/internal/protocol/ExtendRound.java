@@ -1,5 +1,6 @@
 package dev.redlock.internal.protocol;
 
+import dev.redlock.LockOptions;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeReply.Code;
@@ -55,7 +56,8 @@ final class ExtendRound extends Exchange {
     request = lease.grant.extend(ttlMillis);
     this.early = early;
     validity =
-        new Validity(nowNanos, nowWallMillis, ttlMillis * 1_000_000L, lease.config().driftNanos());
+        new Validity(
+            nowNanos, nowWallMillis, ttlMillis * 1_000_000L, lease.options().drift().toNanos());
     long mask = 0;
     for (long bits = candidates & members.mask(); bits != 0; bits &= bits - 1) {
       int i = Long.numberOfTrailingZeros(bits);
@@ -65,7 +67,7 @@ final class ExtendRound extends Exchange {
       }
     }
     boolean mayWin = !early && Long.bitCount(mask) >= members.quorum();
-    waitNanos = mayWin ? lease.config().patienceNanos() : lease.config().nodeTimeoutNanos();
+    waitNanos = mayWin ? patienceNanos(lease.options()) : lease.options().nodeTimeout().toNanos();
     if (early) {
       waitNanos = Math.min(waitNanos, nodes.patience(mask)); // Others wait until its turn ends.
     }
@@ -80,9 +82,15 @@ final class ExtendRound extends Exchange {
     return sentNanos() + waitNanos;
   }
 
+  /** How long an extension waits for replies. Late ones count, unlike votes. */
+  static long patienceNanos(LockOptions options) {
+    long tenth = Math.min(1_000_000_000L, options.leaseTime().toNanos() / 10);
+    return Math.max(options.nodeTimeout().toNanos(), tenth);
+  }
+
   /** Another round would tell more: this one waits no longer than a node timeout. */
   void hurry() {
-    waitNanos = Math.min(waitNanos, lease.config().nodeTimeoutNanos());
+    waitNanos = Math.min(waitNanos, lease.options().nodeTimeout().toNanos());
   }
 
   ExtendVerdict verdict() {

@@ -1,5 +1,6 @@
 package dev.redlock.internal.protocol;
 
+import dev.redlock.LockOptions;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockRequest;
 
@@ -15,7 +16,7 @@ final class Grant {
   /** The token that the nodes store; also the fencing token of the grant's first lease. */
   final long token;
 
-  final LockConfig config;
+  final LockOptions options;
 
   /** The round that won it. */
   final AcquireRound votes;
@@ -29,13 +30,13 @@ final class Grant {
   /** Whether votes that are still to come are too late. */
   private boolean closed;
 
-  Grant(AcquireRound won, LockConfig config) {
+  Grant(AcquireRound won, LockOptions options) {
     votes = won;
     keys = won.request.keys();
     id = won.request.leaseId();
     token = won.request.token();
     validity = won.validity;
-    this.config = config;
+    this.options = options;
   }
 
   /** Whether the vote that this round has just received is one of its own, and in time. */
@@ -84,7 +85,9 @@ final class Grant {
 
   /** For how long its keys can live after they were last written. */
   long lifeNanos() {
-    return config.ttlNanos() + config.driftNanos() + config.nodeTimeoutNanos();
+    return options.leaseTime().toNanos()
+        + options.drift().toNanos()
+        + options.nodeTimeout().toNanos();
   }
 
   LockRequest.Extend extend(long ttlMillis) {

@@ -3,6 +3,7 @@ package dev.redlock.internal.protocol;
 import static java.util.Objects.requireNonNull;
 
 import dev.redlock.LeaseEnd;
+import dev.redlock.LockOptions;
 import dev.redlock.spi.LockKeys;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -57,7 +58,7 @@ public final class HeldLease {
     token = grant.token;
     handOffs = 0;
     grantedNanos = grant.votes.sentNanos();
-    capNanos = grantedNanos + grant.config.capNanos();
+    capNanos = grantedNanos + grant.options.holdCap().toNanos();
     extender = new LeaseExtender(this, nodes, random, effects);
   }
 
@@ -68,7 +69,7 @@ public final class HeldLease {
     token = before.token + 1;
     handOffs = before.handOffs + 1;
     grantedNanos = nowNanos;
-    capNanos = nowNanos + grant.config.capNanos();
+    capNanos = nowNanos + grant.options.holdCap().toNanos();
   }
 
   /**
@@ -79,11 +80,11 @@ public final class HeldLease {
    * and so with a round.
    */
   boolean mayHandOff(Waiter next, long nowNanos, long nowWallMillis) {
-    return handOffs < grant.config.maxHandOffs()
-        && next.config.equals(grant.config)
-        && !grant.config.fair() // Only the nodes know which processes are queued.
-        && nowNanos - grantedNanos >= grant.config.minimumHoldNanos()
-        && validity().remaining(nowNanos, nowWallMillis) > grant.config.nodeTimeoutNanos()
+    return handOffs < grant.options.maxHandOffs()
+        && next.options.equals(grant.options)
+        && !grant.options.fair() // Only the nodes know which processes are queued.
+        && nowNanos - grantedNanos >= grant.options.minimumHold().toNanos()
+        && validity().remaining(nowNanos, nowWallMillis) > grant.options.nodeTimeout().toNanos()
         && extender.isWithoutDoubt()
         && grant.votes.wouldWin(nowNanos, nowWallMillis)
         && token + 1 < grant.token + TOKENS_PER_GRANT;
@@ -113,8 +114,8 @@ public final class HeldLease {
     return grant.keys;
   }
 
-  public LockConfig config() {
-    return grant.config;
+  public LockOptions options() {
+    return grant.options;
   }
 
   /** The newest validity of its grant, also after the end. */
@@ -159,7 +160,7 @@ public final class HeldLease {
    * much time was left, and count down.
    */
   long keepNanos(long nowNanos) {
-    long hold = Math.max(0, grantedNanos + grant.config.minimumHoldNanos() - nowNanos);
+    long hold = Math.max(0, grantedNanos + grant.options.minimumHold().toNanos() - nowNanos);
     long left = validity().deadlineNanos() - nowNanos;
     return switch (requireNonNull(end)) {
       case LOST -> 0;
@@ -170,7 +171,7 @@ public final class HeldLease {
   }
 
   private long marginNanos() {
-    return Math.min(10_000_000L, grant.config.ttlNanos() / 100);
+    return Math.min(10_000_000L, grant.options.leaseTime().toNanos() / 100);
   }
 
   void deadlines(NextWake wake) {

@@ -1,5 +1,6 @@
 package dev.redlock.internal.protocol;
 
+import dev.redlock.LockOptions;
 import dev.redlock.internal.sets.Members;
 import dev.redlock.spi.LockKeys;
 import org.jspecify.annotations.Nullable;
@@ -60,9 +61,9 @@ final class HomeNode {
   }
 
   /** The head of the local queue asks now: its node timeout and its fairness count from now on. */
-  void use(LockConfig config) {
-    timeoutNanos = config.nodeTimeoutNanos();
-    fair = config.fair();
+  void use(LockOptions options) {
+    timeoutNanos = options.nodeTimeout().toNanos();
+    fair = options.fair();
   }
 
   /** The node whose queue to enter; −1 if all are passed over. */

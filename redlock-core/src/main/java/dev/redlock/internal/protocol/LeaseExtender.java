@@ -1,6 +1,7 @@
 package dev.redlock.internal.protocol;
 
 import dev.redlock.LeaseEnd;
+import dev.redlock.LockOptions;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeReply.Code;
@@ -43,7 +44,7 @@ final class LeaseExtender {
   private static final int MAX_DOUBLINGS = 5;
 
   private final Grant grant;
-  private final LockConfig config;
+  private final LockOptions options;
   private final Nodes nodes;
   private final Randomness random;
   final ExtendSlot slot;
@@ -83,10 +84,12 @@ final class LeaseExtender {
     this.random = random;
     this.effects = effects;
     grant = lease.grant;
-    config = grant.config;
-    slot = new ExtendSlot(grant.keys, config.nodeTimeoutNanos(), config.patienceNanos());
+    options = grant.options;
+    slot =
+        new ExtendSlot(
+            grant.keys, options.nodeTimeout().toNanos(), ExtendRound.patienceNanos(options));
     lastSentNanos = grant.votes.sentNanos();
-    nextExtendNanos = lastSentNanos + random.atMost(config.ttlNanos() / 3);
+    nextExtendNanos = lastSentNanos + random.atMost(options.leaseTime().toNanos() / 3);
   }
 
   /** The lease begins; some nodes may lack it. */
@@ -113,7 +116,7 @@ final class LeaseExtender {
   }
 
   private boolean extendsItself() {
-    return config.autoExtend() && !stopped;
+    return options.autoExtend() && !stopped;
   }
 
   /** Whether the grant is extended, and nothing has cast doubt on the votes that won it. */
@@ -208,8 +211,8 @@ final class LeaseExtender {
     }
     // A caller, or a doubt, waits no longer than a lease that expires within a node timeout. But
     // callers that ask again and again leave time to others.
-    long soon = config.nodeTimeoutNanos();
-    soon = Math.max(soon, lastSentNanos + config.ttlNanos() / 10 - nowNanos);
+    long soon = options.nodeTimeout().toNanos();
+    soon = Math.max(soon, lastSentNanos + options.leaseTime().toNanos() / 10 - nowNanos);
     long urgent = nowNanos + (asked ? Math.min(left, soon) : left);
     urgent += due ? 0 : AFTER_ALL_NANOS;
     slot.tellOthers(nodes.extensions().ask(slot, urgent, deadlineNanos(), nowNanos), effects);
@@ -220,7 +223,7 @@ final class LeaseExtender {
     }
     round = null; // An early one that was paused for so long that it has lost its turn.
     // It is told of its turn. To ask again helps if the thread that has to tell it is paused.
-    long again = nowNanos + Math.max(config.ttlNanos() / 10, left / 2);
+    long again = nowNanos + Math.max(options.leaseTime().toNanos() / 10, left / 2);
     nextExtendNanos = due ? again : nextExtendNanos;
     earlyNanos = again;
   }
@@ -243,8 +246,8 @@ final class LeaseExtender {
 
   /** The cap shortens the last extension, so that validity ends there. */
   private long ttlMillis(long nowNanos) {
-    long toCapMillis = (lease.capNanos - nowNanos + config.driftNanos()) / 1_000_000L;
-    return Math.min(config.ttlMillis(), toCapMillis);
+    long toCapMillis = (lease.capNanos - nowNanos + options.drift().toNanos()) / 1_000_000L;
+    return Math.min(options.leaseTime().toMillis(), toCapMillis);
   }
 
   private void startRound(long nowNanos, long nowWallMillis) {
@@ -252,7 +255,8 @@ final class LeaseExtender {
     if (!isUseful(ttlMillis, nowNanos)) {
       // The cap is reached, or this is only a check: the nodes keep what is left of the lease time.
       // A caller that asked learns whether they confirm it, because the lease has not ended.
-      ttlMillis = Math.max(1, (deadlineNanos() + config.driftNanos() - nowNanos) / 1_000_000L);
+      ttlMillis =
+          Math.max(1, (deadlineNanos() + options.drift().toNanos() - nowNanos) / 1_000_000L);
     }
     long mask = due ? nodes.members().mask() : lacking;
     ExtendRound r = new ExtendRound(nodes, lease, ttlMillis, !due, mask, nowNanos, nowWallMillis);
@@ -274,7 +278,7 @@ final class LeaseExtender {
   /** Whether an extension is wanted, and moves the deadline. */
   private boolean isUseful(long ttlMillis, long nowNanos) {
     return (extendsItself() || !acks.isEmpty())
-        && nowNanos + ttlMillis * 1_000_000L - config.driftNanos() - deadlineNanos() > 0;
+        && nowNanos + ttlMillis * 1_000_000L - options.drift().toNanos() - deadlineNanos() > 0;
   }
 
   private long deadlineNanos() {
@@ -314,7 +318,7 @@ final class LeaseExtender {
       case RENEWED -> {
         boolean moves = r.validity.deadlineNanos() - deadlineNanos() > 0;
         grant.renew(r.validity);
-        nextExtendNanos = r.sentNanos() + random.atMost(config.ttlNanos() / 3);
+        nextExtendNanos = r.sentNanos() + random.atMost(options.leaseTime().toNanos() / 3);
         // A caller may have come during a check, which moves no deadline: extends by 1 ms or more.
         boolean again = !moves && !acks.isEmpty() && isUseful(ttlMillis(nowNanos) - 1, nowNanos);
         if (!again) {
@@ -341,7 +345,7 @@ final class LeaseExtender {
 
   private void retry(ExtendRound r, long nowNanos, long nowWallMillis) {
     long left = grant.validity().remaining(nowNanos, nowWallMillis);
-    long soon = random.atMost(Math.min(config.ttlNanos() / 10, left / 2));
+    long soon = random.atMost(Math.min(options.leaseTime().toNanos() / 10, left / 2));
     nextExtendNanos = nowNanos + Math.max(MIN_RETRY_NANOS, soon);
     settleAcks(Effect.Result.failed(Reports.ofReplies(nodes, grant.keys, r, nowNanos)));
     effects.add(new Effect.ExtendFailed(lease, left));

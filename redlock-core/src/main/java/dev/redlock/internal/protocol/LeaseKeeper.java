@@ -63,7 +63,7 @@ final class LeaseKeeper {
   /** The round has won the lock for the waiter. */
   void grant(Waiter w, AcquireRound won, long now) {
     turn.granted(won);
-    HeldLease l = new HeldLease(new Grant(won, w.config), nodes, random, effects);
+    HeldLease l = new HeldLease(new Grant(won, w.options), nodes, random, effects);
     lease = l;
     effects.add(new Effect.Granted(w, l));
     l.extender.begin(now);

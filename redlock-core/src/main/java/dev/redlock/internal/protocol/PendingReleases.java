@@ -63,7 +63,7 @@ final class PendingReleases {
     e.untouched = grant.untouched();
     if (ack != null) {
       e.ack = ack;
-      e.deadlineNanos = nowNanos + l.config().nodeTimeoutNanos();
+      e.deadlineNanos = nowNanos + l.options().nodeTimeout().toNanos();
       waiting.add(e);
     } else if (l.end() == LeaseEnd.EXPIRED) {
       e.slot = l.extender.slot;

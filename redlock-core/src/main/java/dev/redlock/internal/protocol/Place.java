@@ -1,5 +1,6 @@
 package dev.redlock.internal.protocol;
 
+import dev.redlock.LockOptions;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeReply.Code;
 import org.jspecify.annotations.Nullable;
@@ -87,8 +88,8 @@ record Place(int node, int ahead, @Nullable QueueRequest request) {
   }
 
   /** When this process asks again, if it hears nothing. */
-  long pollNanos(LockConfig config, Randomness random, long now) {
-    long poll = Math.min(config.pollNanos(), config.ttlNanos() / 3);
+  long pollNanos(LockOptions options, Randomness random, long now) {
+    long poll = Math.min(options.pollInterval().toNanos(), options.leaseTime().toNanos() / 3);
     double later = Math.min(MAX_POLLS - 1.5, (double) ahead / PLACES_PER_POLL);
     return now + (long) (poll * (0.5 + random.next() + later));
   }

@@ -1,5 +1,6 @@
 package dev.redlock.internal.protocol;
 
+import dev.redlock.LockOptions;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockRequest;
 
@@ -74,9 +75,9 @@ final class QueuePlaces {
    * @param atTurn whether it is the turn of this process, as its home node says
    */
   LockRequest.QueueEntry entry(Waiter w, int node, boolean atTurn, long now) {
-    long patience = nodes.knowledge(node).turnPatience(w.config.fair()) / 1_000;
+    long patience = nodes.knowledge(node).turnPatience(w.options.fair()) / 1_000;
     return new LockRequest.QueueEntry(
-        member, arrival(w, node, now), patience, lifeMillis(w.config), atTurn);
+        member, arrival(w, node, now), patience, lifeMillis(w.options), atTurn);
   }
 
   /**
@@ -84,11 +85,11 @@ final class QueuePlaces {
    * mode it may be the holder, which does not ask for its next caller before half of its lease time
    * has passed.
    */
-  private static long lifeMillis(LockConfig config) {
-    long poll = Math.min(config.pollNanos(), config.ttlNanos() / 3);
+  private static long lifeMillis(LockOptions options) {
+    long poll = Math.min(options.pollInterval().toNanos(), options.leaseTime().toNanos() / 3);
     long sleep = Math.max(Place.MAX_POLLS * poll, 3 * Wait.MAX_PAUSE_NANOS / 2);
-    long held = config.fair() ? config.ttlNanos() : 0;
-    return (sleep + held + 4 * config.nodeTimeoutNanos()) / 1_000_000;
+    long held = options.fair() ? options.leaseTime().toNanos() : 0;
+    return (sleep + held + 4 * options.nodeTimeout().toNanos()) / 1_000_000;
   }
 
   /** Whether the process may have a place anywhere, or listens. */
@@ -103,7 +104,7 @@ final class QueuePlaces {
    */
   private long arrival(Waiter w, int node, long now) {
     NodeKnowledge known = nodes.knowledge(node);
-    if (w.config.fair()) {
+    if (w.options.fair()) {
       if (w.arrivalMicros == 0 && known.clockKnown()) {
         w.arrivalMicros = Math.max(1, known.estimateMicros(w.submittedNanos));
       }

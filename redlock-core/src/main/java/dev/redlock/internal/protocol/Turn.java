@@ -77,7 +77,7 @@ final class Turn {
 
   /** A lease has ended, and is being released. */
   void ended(HeldLease l, long now) {
-    lastEnd = new End(now, l.config().fair(), l.handOffs > 0);
+    lastEnd = new End(now, l.options().fair(), l.handOffs > 0);
   }
 
   /** Another process has the lock, or has its turn. */

@@ -1,5 +1,6 @@
 package dev.redlock.internal.protocol;
 
+import dev.redlock.LockOptions;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeReply.Code;
@@ -157,7 +158,7 @@ final class Wait {
 
   /** The head asks now: the one that asked before, or the next. */
   void askedBy(Waiter head) {
-    home.use(head.config);
+    home.use(head.options);
     early = waiter == head ? early : null; // It was for the first question of its caller only.
     waiter = head;
   }
@@ -355,7 +356,7 @@ final class Wait {
         }
       }
       // No other client has won: asks all nodes again, after growing pauses.
-      default -> pause(now, waiter().config.nodeTimeoutNanos() / 2, true, Whom.ALL);
+      default -> pause(now, waiter().options.nodeTimeout().toNanos() / 2, true, Whom.ALL);
     }
   }
 
@@ -369,7 +370,7 @@ final class Wait {
   /** The node does not reply for longer than usual: the next in order takes its place. */
   void noReply(QueueRequest request) {
     // In fair mode it counts as silent: the next in order takes its place; see HomeNode.pick.
-    nodes.blame(1L << request.node, waiter().config.fair());
+    nodes.blame(1L << request.node, waiter().options.fair());
     state = new Ready(Whom.HOME);
   }
 
@@ -411,7 +412,7 @@ final class Wait {
   /** Whether a quorum was free beside the home node: its key may be a leftover. */
   boolean suspectsLeftoverAt(int node) {
     AcquireRound r = lastVotes;
-    return r != null && r.freeBeside(node) >= r.members.quorum() && !waiter().config.fair();
+    return r != null && r.freeBeside(node) >= r.members.quorum() && !waiter().options.fair();
   }
 
   /**
@@ -421,10 +422,10 @@ final class Wait {
   private void sleepUntilCalled(long free, boolean asksWhenFree, long now) {
     boolean wokenByHint = cause == WakeUp.HINT;
     boolean hinted = state instanceof EnteringQueue entering && entering.hinted();
-    LockConfig config = waiter().config;
-    long pollAt = place.pollNanos(config, random, now);
+    LockOptions options = waiter().options;
+    long pollAt = place.pollNanos(options, random, now);
     boolean expiry = asksWhenFree && free - pollAt < 0;
-    Whom whom = !expiry && place.isFirst() && !config.fair() ? Whom.ALL : Whom.HOME;
+    Whom whom = !expiry && place.isFirst() && !options.fair() ? Whom.ALL : Whom.HOME;
     sleep(expiry ? free : pollAt, expiry ? WakeUp.EXPIRY : WakeUp.POLL, true, whom);
     if (hinted) {
       onReleaseHint(false, now);

@@ -1,5 +1,6 @@
 package dev.redlock.internal.protocol;
 
+import dev.redlock.LockOptions;
 import dev.redlock.spi.LockKeys;
 import org.jspecify.annotations.Nullable;
 
@@ -9,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  */
 public abstract class Waiter {
   final LockKeys keys;
-  final LockConfig config;
+  final LockOptions options;
   final long submittedNanos;
   final long deadlineNanos;
   final boolean singleTry;
@@ -34,12 +35,12 @@ public abstract class Waiter {
    */
   protected Waiter(
       LockKeys keys,
-      LockConfig config,
+      LockOptions options,
       long submittedNanos,
       long deadlineNanos,
       boolean singleTry) {
     this.keys = keys;
-    this.config = config;
+    this.options = options;
     this.submittedNanos = submittedNanos;
     this.deadlineNanos = deadlineNanos;
     this.singleTry = singleTry;
@@ -51,8 +52,8 @@ public abstract class Waiter {
   }
 
   /** How it wants it. */
-  public final LockConfig config() {
-    return config;
+  public final LockOptions options() {
+    return options;
   }
 
   /** Whether it may be queued; false for a single try. */

@@ -105,7 +105,7 @@ final class Waiters {
       refuse(w, outage == null ? HELD_LOCALLY : outage.verdict(), outage, now);
       return false;
     }
-    if (length >= w.config.queueBound()) {
+    if (length >= w.options.queueBound()) {
       effects.add(new Effect.Refuse(w, Reports.queueFull(nodes, keys, w, length, now)));
       return false;
     }
@@ -208,7 +208,7 @@ final class Waiters {
       conclude(acquirer.ask(head, now, wall), now);
     }
     Waiter next = next();
-    if (leases.lease() != null && next != null && next.config.fair() && turn.othersWant()) {
+    if (leases.lease() != null && next != null && next.options.fair() && turn.othersWant()) {
       acquirer.queueEarly(next, now);
     }
   }
@@ -252,7 +252,7 @@ final class Waiters {
   /** This head has left the queue: the next takes its sleep over, or asks anew. */
   private void headLeft(Waiter w, long now) {
     Waiter next = first();
-    if (!wait.isAsking() && next != null && next.config.equals(w.config) && !w.config.fair()) {
+    if (!wait.isAsking() && next != null && next.options.equals(w.options) && !w.options.fair()) {
       return; // The next waiter sleeps on: what is known of other clients has not changed.
     }
     stopAsking(now);

@@ -3,6 +3,7 @@ package dev.redlock.internal.protocol;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.redlock.AcquireVerdict;
+import dev.redlock.LockOptions;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeReply.Code;
 import org.junit.jupiter.api.Test;
@@ -11,7 +12,7 @@ class AcquireRoundTest {
   private static final long MILLI = TestNodes.MILLI;
 
   private final TestNodes nodes = new TestNodes(3);
-  private final LockConfig config = LockConfig.of(TestNodes.options().build());
+  private final LockOptions config = TestNodes.options().build();
   private final long start = 10_000 * MILLI;
 
   private AcquireRound round(NodeReply vote, int... voters) {

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
  * change afterwards.
  */
 class BallotsTest {
-  private static final LockConfig CONFIG = LockConfig.of(LockOptions.defaults());
+  private static final LockOptions CONFIG = LockOptions.defaults();
   private static final LockKeys KEYS = LockKeys.of("t", List.of("x"));
 
   /** The connection that is current; what came on another does not count any more. */

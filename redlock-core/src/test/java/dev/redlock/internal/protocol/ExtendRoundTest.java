@@ -2,6 +2,7 @@ package dev.redlock.internal.protocol;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.redlock.LockOptions;
 import dev.redlock.spi.NodeReply.Code;
 import java.util.ArrayList;
 import org.junit.jupiter.api.Test;
@@ -10,7 +11,7 @@ class ExtendRoundTest {
   private static final long MILLI = TestNodes.MILLI;
 
   private final TestNodes nodes = new TestNodes(3);
-  private final LockConfig config = LockConfig.of(TestNodes.options().build());
+  private final LockOptions config = TestNodes.options().build();
   private final long start = 10_000 * MILLI;
 
   private HeldLease lease() {
@@ -19,7 +20,8 @@ class ExtendRoundTest {
   }
 
   private ExtendRound round(HeldLease l) {
-    return new ExtendRound(nodes, l, config.ttlMillis(), false, 0b111, start, start / MILLI);
+    return new ExtendRound(
+        nodes, l, config.leaseTime().toMillis(), false, 0b111, start, start / MILLI);
   }
 
   private static ExtendVerdict reply(ExtendRound r, int node, Code code, long at) {

@@ -20,14 +20,14 @@ class HeldLeaseTest {
   private final List<Effect> effects = new ArrayList<>();
 
   private HeldLease lease(LockOptions.Builder options) {
-    LockConfig config = LockConfig.of(options.build());
+    LockOptions config = options.build();
     AcquireRound won = nodes.round(config, START, TestNodes.reply(Code.GRANTED), 0, 1, 2);
     assertThat(won.verdict()).isEqualTo(AcquireVerdict.ACQUIRED);
     return new HeldLease(new Grant(won, config), nodes, new TestNodes.Middle(), effects);
   }
 
   private static boolean handsOff(HeldLease l, long now) {
-    Waiter next = new TestNodes.Caller(l.config(), now, MILLI, false);
+    Waiter next = new TestNodes.Caller(l.options(), now, MILLI, false);
     return l.mayHandOff(next, now, now / MILLI);
   }
 
@@ -38,7 +38,7 @@ class HeldLeaseTest {
   @Test
   void remaining_startsBeforeTheFirstSendAndLeavesOutTheDrift() {
     HeldLease l = lease(TestNodes.options());
-    long drift = l.config().driftNanos();
+    long drift = l.options().drift().toNanos();
     assertThat(remaining(l, START + 10 * MILLI)).isEqualTo(990 * MILLI - drift);
     assertThat(remaining(l, START + 1000 * MILLI)).isZero();
   }

@@ -57,7 +57,7 @@ class LeaseExtenderTest {
   }
 
   private void hold(LockOptions.Builder options, int... voters) {
-    LockConfig config = LockConfig.of(options.build());
+    LockOptions config = options.build();
     AcquireRound won = nodes.round(config, now, GRANTED, voters);
     assertThat(won.verdict()).isEqualTo(AcquireVerdict.ACQUIRED);
     lease = new HeldLease(new Grant(won, config), nodes, new Chance(), effects);

@@ -137,7 +137,7 @@ class LockMachineTest extends MachineFixture {
   @Test
   void timer_afterAThirdOfTheLeaseTime_extends() {
     HeldLease l = acquire();
-    now = l.validity().startNanos() + config.ttlNanos() / 3;
+    now = l.validity().startNanos() + config.leaseTime().toNanos() / 3;
     machine.onTimer(now, now / MILLI);
     Effect.Send extend = sent();
     long before = l.validity().deadlineNanos();
@@ -230,7 +230,7 @@ class LockMachineTest extends MachineFixture {
   void lease_thatIsNotExtendedAnyMore_asksNoNode() {
     HeldLease l = acquire();
     machine.stopExtending(l);
-    now = l.validity().startNanos() + config.ttlNanos() / 2;
+    now = l.validity().startNanos() + config.leaseTime().toNanos() / 2;
     machine.onTimer(now, now / MILLI);
     assertThat(take(Effect.Send.class)).isEmpty();
   }

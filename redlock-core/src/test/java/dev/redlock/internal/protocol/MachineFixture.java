@@ -24,7 +24,7 @@ abstract class MachineFixture {
   static final int NEXT_HOME = 1;
 
   final TestNodes nodes = new TestNodes(3);
-  LockConfig config = LockConfig.of(TestNodes.options().build());
+  LockOptions config = TestNodes.options().build();
   LockMachine machine = machine(TestNodes.KEYS);
   long now = 10_000 * MILLI;
 
@@ -33,7 +33,7 @@ abstract class MachineFixture {
   }
 
   final void options(LockOptions.Builder options) {
-    config = LockConfig.of(options.build());
+    config = options.build();
   }
 
   final Waiter submit(boolean singleTry) {

@@ -3,6 +3,7 @@ package dev.redlock.internal.protocol;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.redlock.LeaseEnd;
+import dev.redlock.LockOptions;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeReply;
@@ -36,9 +37,9 @@ class PendingReleasesTest {
   /** A lease that all nodes store. */
   private HeldLease lease(String id, long timeoutMillis) {
     Duration timeout = Duration.ofMillis(timeoutMillis);
-    LockConfig config = LockConfig.of(TestNodes.options().nodeTimeout(timeout).build());
+    LockOptions config = TestNodes.options().nodeTimeout(timeout).build();
     LockRequest.Acquire request =
-        LockRequest.Acquire.of(TestNodes.KEYS, id, 64, config.ttlMillis());
+        LockRequest.Acquire.of(TestNodes.KEYS, id, 64, config.leaseTime().toMillis());
     AcquireRound won = new AcquireRound(nodes, request, config, false, -1, now, now / MILLI);
     return new HeldLease(new Grant(won, config), nodes, new TestNodes.Middle(), new ArrayList<>());
   }
@@ -165,7 +166,7 @@ class PendingReleasesTest {
       extension = new ExtendSlot(TestNodes.KEYS, 100 * MILLI, 100 * MILLI);
       nodes.extensions().ask(extension, now, now + LIFE, now);
     }
-    HeldLease expired = nodes.lease(LockConfig.of(TestNodes.options().build()), now);
+    HeldLease expired = nodes.lease(TestNodes.options().build(), now);
     expired.finish(LeaseEnd.EXPIRED);
     releases.release(expired, 0, null, now);
     return extension;
@@ -205,7 +206,7 @@ class PendingReleasesTest {
 
   @Test
   void refusedRound_isRolledBack_exceptOnASingleNodeThatHasRefused() {
-    LockConfig config = LockConfig.of(TestNodes.options().build());
+    LockOptions config = TestNodes.options().build();
     releases.rollBack(nodes.round(config, now, TestNodes.held(200), 0, 1, 2), now);
     assertThat(sent().mask()).isEqualTo(ALL);
     TestNodes one = new TestNodes(1);

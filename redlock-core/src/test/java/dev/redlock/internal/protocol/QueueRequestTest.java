@@ -8,8 +8,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 class QueueRequestTest {
-  private final Waiter next =
-      new TestNodes.Caller(LockConfig.of(TestNodes.options().build()), 0, 5, false);
+  private final Waiter next = new TestNodes.Caller(TestNodes.options().build(), 0, 5, false);
 
   private static boolean isFirst(@Nullable Waiter early, @Nullable NodeReply reply) {
     QueueRequest request = new QueueRequest(new TestNodes(1), 0, 0, 5, early);

@@ -6,6 +6,7 @@ import dev.redlock.AcquireReport;
 import dev.redlock.AcquireReport.NodeVote;
 import dev.redlock.AcquireReport.Vote;
 import dev.redlock.AcquireVerdict;
+import dev.redlock.LockOptions;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeReply;
@@ -18,7 +19,7 @@ class ReportsTest {
   private static final long MILLI = TestNodes.MILLI;
 
   private final TestNodes nodes = new TestNodes(3);
-  private final LockConfig config = LockConfig.of(TestNodes.options().build());
+  private final LockOptions config = TestNodes.options().build();
   private final long start = 10_000 * MILLI;
   private final Waiter waiter = new TestNodes.Caller(config, start - 5 * MILLI, MILLI, false);
 

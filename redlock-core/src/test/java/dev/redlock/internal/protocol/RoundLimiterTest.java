@@ -17,8 +17,8 @@ import org.junit.jupiter.api.Test;
 class RoundLimiterTest {
   private static final long MILLI = 1_000_000;
   private static final LockKeys KEYS = LockKeys.of("redlock", List.of("a"));
-  private static final LockConfig CONFIG =
-      LockConfig.of(LockOptions.builder().nodeTimeout(Duration.ofMillis(100)).build());
+  private static final LockOptions CONFIG =
+      LockOptions.builder().nodeTimeout(Duration.ofMillis(100)).build();
 
   private NodeKnowledge known = NodeKnowledge.NONE;
   private final RoundLimiter limiter = new RoundLimiter(32, 16);
@@ -63,7 +63,8 @@ class RoundLimiterTest {
   }
 
   private AcquireRound begin() {
-    LockRequest.Acquire request = new LockRequest.Acquire(KEYS, "id", 64, CONFIG.ttlMillis(), null);
+    LockRequest.Acquire request =
+        new LockRequest.Acquire(KEYS, "id", 64, CONFIG.leaseTime().toMillis(), null);
     AcquireRound r = new AcquireRound(one, request, CONFIG, false, -1, now, now / MILLI);
     limiter.began();
     return r;

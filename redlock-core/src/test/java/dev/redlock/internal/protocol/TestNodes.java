@@ -122,8 +122,9 @@ final class TestNodes implements Nodes {
   }
 
   /** A round to all nodes, with these votes of these nodes. */
-  AcquireRound round(LockConfig config, long now, NodeReply vote, int... voters) {
-    LockRequest.Acquire request = new LockRequest.Acquire(KEYS, "id", 64, config.ttlMillis(), null);
+  AcquireRound round(LockOptions config, long now, NodeReply vote, int... voters) {
+    LockRequest.Acquire request =
+        new LockRequest.Acquire(KEYS, "id", 64, config.leaseTime().toMillis(), null);
     AcquireRound r = new AcquireRound(this, request, config, false, -1, now, now / MILLI);
     for (int node : voters) {
       r.answered(node);
@@ -133,7 +134,7 @@ final class TestNodes implements Nodes {
   }
 
   /** A lease that a round to all nodes has won. */
-  HeldLease lease(LockConfig config, long now) {
+  HeldLease lease(LockOptions config, long now) {
     AcquireRound won = round(config, now, reply(Code.GRANTED), 0, 1, 2);
     return new HeldLease(new Grant(won, config), this, new Middle(), new ArrayList<>());
   }
@@ -154,7 +155,7 @@ final class TestNodes implements Nodes {
   }
 
   static final class Caller extends Waiter {
-    Caller(LockConfig config, long now, long patienceNanos, boolean singleTry) {
+    Caller(LockOptions config, long now, long patienceNanos, boolean singleTry) {
       super(KEYS, config, now, now + patienceNanos, singleTry);
     }
   }

@@ -2,6 +2,7 @@ package dev.redlock.internal.protocol;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.redlock.LockOptions;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeReply.Code;
 import org.junit.jupiter.api.Test;
@@ -12,7 +13,7 @@ class TurnTest {
   private static final NodeReply OTHERS = new NodeReply(Code.RELEASED, 1, 0, 0, 0, null, 1, null);
 
   private final TestNodes nodes = new TestNodes(3);
-  private final LockConfig config = LockConfig.of(TestNodes.options().maxHandOffs(2).build());
+  private final LockOptions config = TestNodes.options().maxHandOffs(2).build();
   private final Turn turn = new Turn();
   private final long now = 10_000 * MILLI;
 
@@ -20,7 +21,7 @@ class TurnTest {
     turn.granted(nodes.round(config, now, TestNodes.reply(Code.GRANTED), 0, 1, 2));
   }
 
-  private HeldLease lease(LockConfig of, int handOffs) {
+  private HeldLease lease(LockOptions of, int handOffs) {
     HeldLease l = nodes.lease(of, now);
     for (int i = 0; i < handOffs; i++) {
       l = new HeldLease(l, now);
@@ -55,7 +56,7 @@ class TurnTest {
 
   @Test
   void othersWereSeen_inFairMode_isNotForgottenAtOnce() {
-    LockConfig fair = LockConfig.of(TestNodes.options().fair(true).build());
+    LockOptions fair = TestNodes.options().fair(true).build();
     turn.heldByOthers();
     granted();
     turn.ended(lease(fair, 0), now);

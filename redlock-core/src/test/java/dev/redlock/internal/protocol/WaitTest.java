@@ -2,6 +2,7 @@ package dev.redlock.internal.protocol;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.redlock.LockOptions;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeReply.Code;
@@ -16,8 +17,7 @@ class WaitTest {
   private final TestNodes nodes = new TestNodes(3);
   private final HomeNode homeNode = new HomeNode(nodes, TestNodes.KEYS);
   private final Wait wait = new Wait(nodes, homeNode, new TestNodes.Middle());
-  private final LockConfig config =
-      LockConfig.of(TestNodes.options().leaseTime(Duration.ofSeconds(30)).build());
+  private final LockOptions config = TestNodes.options().leaseTime(Duration.ofSeconds(30)).build();
   private final int home = homeNode.node();
   private long now = 10_000 * MILLI;
 
@@ -26,7 +26,7 @@ class WaitTest {
     serve(config);
   }
 
-  private void serve(LockConfig of) {
+  private void serve(LockOptions of) {
     wait.askedBy(new TestNodes.Caller(of, now, 5000 * MILLI, false));
   }
 
@@ -72,7 +72,7 @@ class WaitTest {
 
   @Test
   void process_thatServedItsShare_asksAllNodesOnlyIfTheHomeNodeWakesWaiters() {
-    LockConfig one = LockConfig.of(TestNodes.options().maxHandOffs(1).build());
+    LockOptions one = TestNodes.options().maxHandOffs(1).build();
     Turn turn = new Turn();
     turn.ended(new HeldLease(nodes.lease(one, now), now), now);
     assertThat(wait.nodeToQueueAt(turn, now)).isEqualTo(-1);
@@ -118,13 +118,13 @@ class WaitTest {
     assertThat(queued(Code.HELD, 200, 1)).isFalse();
     assertThat(delay()).isBetween(200 * MILLI + PATIENCE, 202 * MILLI + PATIENCE);
     queued(Code.HELD, 200, 2);
-    assertThat(delay()).isGreaterThanOrEqualTo(config.pollNanos());
+    assertThat(delay()).isGreaterThanOrEqualTo(config.pollInterval().toNanos());
     long near = delay();
     queued(Code.HELD, 200, 300);
     assertThat(delay())
         .as("further back, but it has to show that it is alive")
         .isGreaterThan(2 * near)
-        .isLessThanOrEqualTo(Place.MAX_POLLS * config.pollNanos());
+        .isLessThanOrEqualTo(Place.MAX_POLLS * config.pollInterval().toNanos());
   }
 
   @Test
@@ -235,7 +235,7 @@ class WaitTest {
 
   @Test
   void homeNode_thatDoesNotReply_isReplacedByTheNext_alsoInFairMode() {
-    serve(LockConfig.of(TestNodes.options().fair(true).build()));
+    serve(TestNodes.options().fair(true).build());
     wait.enter(request());
     wait.noReply(request());
     assertThat(delay()).as("at once").isEqualTo(Long.MAX_VALUE);
@@ -319,7 +319,7 @@ class WaitTest {
   @Test
   void patienceWithTheHomeNode_isMostOfTheNodeTimeout_inFairModeOnly() {
     assertThat(homeNode.patienceWith(home)).isEqualTo(10 * MILLI);
-    serve(LockConfig.of(TestNodes.options().fair(true).build()));
+    serve(TestNodes.options().fair(true).build());
     assertThat(homeNode.patienceWith(home)).isEqualTo(75 * MILLI);
   }
 
@@ -369,9 +369,9 @@ class WaitTest {
   private static final NodeReply GRANTED = TestNodes.reply(Code.GRANTED);
 
   private static AcquireRound begin(Wait of, TestNodes nodes, String id, int... granting) {
-    LockConfig config = of.waiter().config;
+    LockOptions config = of.waiter().options;
     LockRequest.Acquire request =
-        new LockRequest.Acquire(TestNodes.KEYS, id, 64, config.ttlMillis(), null);
+        new LockRequest.Acquire(TestNodes.KEYS, id, 64, config.leaseTime().toMillis(), null);
     AcquireRound r = new AcquireRound(nodes, request, config, false, -1, 0, 0);
     for (int node : granting) {
       r.answered(node);
@@ -408,7 +408,7 @@ class WaitTest {
 
   @Test
   void leftover_isNotSuspectedInFairMode() {
-    serve(LockConfig.of(TestNodes.options().fair(true).build()));
+    serve(TestNodes.options().fair(true).build());
     begin(wait, nodes, "id", 0, 1);
     assertThat(wait.suspectsLeftoverAt(home)).isFalse();
   }

@@ -2,16 +2,17 @@ package dev.redlock.internal.protocol;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.redlock.LockOptions;
 import org.junit.jupiter.api.Test;
 
 class WaiterTest {
-  private final LockConfig config = LockConfig.of(TestNodes.options().build());
+  private final LockOptions config = TestNodes.options().build();
 
   @Test
   void waiter_tellsTheShellWhatItWantsAndSinceWhen() {
     Waiter w = new TestNodes.Caller(config, 77, 5, false);
     assertThat(w.keys()).isSameAs(TestNodes.KEYS);
-    assertThat(w.config()).isSameAs(config);
+    assertThat(w.options()).isSameAs(config);
     assertThat(w.submittedNanos()).isEqualTo(77);
   }
 

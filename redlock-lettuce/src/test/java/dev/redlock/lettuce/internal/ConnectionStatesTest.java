@@ -1,6 +1,5 @@
 package dev.redlock.lettuce.internal;
 
-import static dev.redlock.spi.NodeRecord.Change.Kind.SEAL;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.redlock.spi.NodeIdentity;
@@ -357,9 +356,10 @@ class ConnectionStatesTest {
   void recordOfAChangeThatShortensLeases_keepsANodeOutForTheLongerOnes() {
     List<String> set = List.of("a:1");
     NodeRecord open = new NodeRecord("d1", "a:1", 2, set, set, 1, 9, 9, 10_000, 60_000, 0);
+    NodeRecord sealed = new NodeRecord("d1", "a:1", 2, set, set, 2, 9, 9, 10_000, 60_000, 7);
     connect(new Probe(identity("a", 0, "master"), holding(open)));
     assertQuarantined(now, now + seconds(62));
-    states.onRecord(NodeRecord.after(open, new NodeRecord.Change(SEAL, open), 7).complete(), now);
+    states.onRecord(sealed.complete(), now);
     assertQuarantined(now, now + GUARD);
   }
 

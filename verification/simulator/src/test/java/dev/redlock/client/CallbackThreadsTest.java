@@ -11,7 +11,7 @@ import dev.redlock.LockOptions;
 import dev.redlock.Redlock;
 import dev.redlock.RedlockBuilder;
 import dev.redlock.SimulatedBuilder;
-import dev.redlock.testkit.InMemoryLockNode;
+import dev.redlock.harness.memory.InMemoryLockNode;
 import dev.redlock.testkit.internal.Waiting;
 import java.time.Duration;
 import java.util.Queue;

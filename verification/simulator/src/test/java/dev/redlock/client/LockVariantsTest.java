@@ -13,7 +13,7 @@ import dev.redlock.QuorumUnavailableException;
 import dev.redlock.Redlock;
 import dev.redlock.RedlockInterruptedException;
 import dev.redlock.SimulatedBuilder;
-import dev.redlock.testkit.InMemoryLockNode;
+import dev.redlock.harness.memory.InMemoryLockNode;
 import java.io.IOException;
 import java.sql.SQLException;
 import java.time.Duration;

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.redlock.Redlock;
 import dev.redlock.harness.ForwardingLockNode;
+import dev.redlock.harness.memory.InMemoryLockNode;
 import dev.redlock.operations.NodeState;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockNode;
@@ -12,7 +13,6 @@ import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeRecord;
 import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.RestartGuard;
-import dev.redlock.testkit.InMemoryLockNode;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -4,13 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.redlock.Lease;
 import dev.redlock.Redlock;
+import dev.redlock.harness.memory.InMemoryLockNode;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeIdentity;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.RestartGuard;
-import dev.redlock.testkit.InMemoryLockNode;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;

@@ -2,10 +2,10 @@ package dev.redlock.client;
 
 import dev.redlock.Redlock;
 import dev.redlock.RedlockListener;
+import dev.redlock.harness.memory.InMemoryLockNode;
 import dev.redlock.operations.NodeState;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.RestartGuard;
-import dev.redlock.testkit.InMemoryLockNode;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,10 +1,10 @@
 package dev.redlock.exhaustive;
 
+import dev.redlock.harness.model.NodeModel;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeReply.Code;
-import dev.redlock.testkit.model.NodeModel;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;

@@ -12,10 +12,9 @@ import dev.redlock.RedlockBuilder;
 import dev.redlock.RedlockClosedException;
 import dev.redlock.RedlockListener;
 import dev.redlock.SimulatedBuilder;
-import dev.redlock.internal.protocol.LockConfig;
+import dev.redlock.harness.memory.InMemoryLockNode;
 import dev.redlock.operations.NodeState;
 import dev.redlock.spi.LockKeys;
-import dev.redlock.testkit.InMemoryLockNode;
 import java.time.Duration;
 import java.util.List;
 import java.util.Queue;
@@ -61,7 +60,7 @@ class CloseTest {
         new PendingAcquire(
             client.context(),
             KEYS,
-            LockConfig.of(client.defaultOptions()),
+            client.defaultOptions(),
             client.context().time.nanos(),
             WAIT.toNanos(),
             false);

@@ -3,9 +3,9 @@ package dev.redlock.internal;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.redlock.Redlock;
+import dev.redlock.harness.memory.InMemoryLockNode;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.RestartGuard;
-import dev.redlock.testkit.InMemoryLockNode;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;

@@ -1,10 +1,11 @@
 package dev.redlock.simulation;
 
 import dev.redlock.LeaseEnd;
+import dev.redlock.LockOptions;
+import dev.redlock.harness.model.NodeModel;
 import dev.redlock.internal.protocol.Effect;
 import dev.redlock.internal.protocol.Exchange;
 import dev.redlock.internal.protocol.HeldLease;
-import dev.redlock.internal.protocol.LockConfig;
 import dev.redlock.internal.protocol.Rounds;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockRequest;
@@ -12,7 +13,6 @@ import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeReply.Code;
 import dev.redlock.spi.NodeStatus;
-import dev.redlock.testkit.model.NodeModel;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -251,7 +251,7 @@ final class Checker {
       }
       id.extends_.add(a);
     }
-    id.cost.onExtend(node, id.held.config().ttlMillis() * Scenario.MS);
+    id.cost.onExtend(node, id.held.options().leaseTime().toMillis() * Scenario.MS);
     world.trace.extends_(id.leaseId, exchange, node);
     id.extendedMask |= bit;
     id.sentMask |= bit;
@@ -593,7 +593,7 @@ final class Checker {
     id.end = null;
     id.over = false;
     id.grantedTrue = world.now;
-    requireFewHandOffs(id, lease.config(), id.handOffsInRow + 1);
+    requireFewHandOffs(id, lease.options(), id.handOffsInRow + 1);
     // A break admits other clients, and the holder of the grant does not learn of it.
     requireTokenOrder(id, lease.token(), id.broken ? Long.MIN_VALUE : readTrue, a.yes);
     handedOffLocally++;
@@ -607,12 +607,12 @@ final class Checker {
 
   private void requireYoung(Id id, Asked a, long mono) {
     require(
-        mono - a.firstSendMono <= id.held.config().nodeTimeoutNanos(),
+        mono - a.firstSendMono <= id.held.options().nodeTimeout().toNanos(),
         "age",
         "old votes counted: " + id.leaseId);
   }
 
-  private static void requireFewHandOffs(Id id, LockConfig config, int inRow) {
+  private static void requireFewHandOffs(Id id, LockOptions config, int inRow) {
     id.handOffsInRow = inRow;
     require(
         inRow <= config.maxHandOffs(),
@@ -621,7 +621,7 @@ final class Checker {
   }
 
   private void requireDeadline(Id id, Asked a) {
-    long latest = a.firstSendMono + a.ttlNanos - id.held.config().driftNanos();
+    long latest = a.firstSendMono + a.ttlNanos - id.held.options().drift().toNanos();
     require(
         id.held.validity().deadlineNanos() - latest <= 0,
         "deadline",
@@ -677,7 +677,7 @@ final class Checker {
     id.deadlineMono = deadline;
     for (Asked a : id.extends_) {
       boolean suffices =
-          deadline - (a.firstSendMono + a.ttlNanos - lease.config().driftNanos()) <= 0
+          deadline - (a.firstSendMono + a.ttlNanos - lease.options().drift().toNanos()) <= 0
               && yes(lock, a, mono, true) >= quorum(a);
       if (suffices && gained) {
         world.trace.renews(id.leaseId, a.firstSendTrue);
@@ -776,7 +776,7 @@ final class Checker {
     id.overMono = mono;
     world.trace.ends(id.leaseId);
     live.remove(id);
-    waits.onEnd(id.grantedTrue + lease.config().minimumHoldNanos());
+    waits.onEnd(id.grantedTrue + lease.options().minimumHold().toNanos());
     if (how == LeaseEnd.HANDED_OFF) {
       handOffs++;
     }
@@ -837,7 +837,7 @@ final class Checker {
     }
     if (id.turnMono != 0) {
       long patience =
-          scenario.config.nodeTimeoutNanos()
+          scenario.config.nodeTimeout().toNanos()
               + scenario.timerLateNanos
               + lock.client.afterPauseNanos()
               + Scenario.MS;
@@ -950,7 +950,7 @@ final class Checker {
     for (SimNode n : world.nodes) {
       if (n != node && n.up && leaseId.equals(n.model.owner(key, n.clock()))) {
         long lives = n.model.expiresMillis(key) * Scenario.MS - n.clock() * 1000;
-        keeps += lives >= left - scenario.config.driftNanos() ? 1 : 0;
+        keeps += lives >= left - scenario.config.drift().toNanos() ? 1 : 0;
       }
     }
     return keeps >= scenario.nodes - scenario.quorum() + 1;

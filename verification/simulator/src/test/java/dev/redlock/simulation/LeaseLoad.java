@@ -129,7 +129,7 @@ final class LeaseLoad {
 
   /** How many leases the nodes can extend after a pause, if those that end first come first. */
   private int servedAfter(long pauseNanos) {
-    long overhead = OVERHEAD_TIMEOUTS * world.scenario.config.nodeTimeoutNanos();
+    long overhead = OVERHEAD_TIMEOUTS * world.scenario.config.nodeTimeout().toNanos();
     long each = workNanos + workNanos / 4;
     int served = 0;
     for (long left : leases.stream().mapToLong(client::remaining).sorted().toArray()) {

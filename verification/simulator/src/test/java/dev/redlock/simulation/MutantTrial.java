@@ -36,7 +36,7 @@ public record MutantTrial(long seeds, boolean thorough) implements Trial {
       List.of(
           "dev.redlock.internal.protocol.",
           "dev.redlock.internal.sets.",
-          "dev.redlock.testkit.model.",
+          "dev.redlock.harness.model.",
           "dev.redlock.lettuce.internal.ConnectionStates",
           "dev.redlock.lettuce.internal.Probe",
           "dev.redlock.lettuce.internal.Quarantine",

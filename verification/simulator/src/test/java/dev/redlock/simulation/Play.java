@@ -3,6 +3,7 @@ package dev.redlock.simulation;
 import dev.redlock.AcquireReport;
 import dev.redlock.LeaseEnd;
 import dev.redlock.LockOptions;
+import dev.redlock.harness.model.NodeModel;
 import dev.redlock.internal.protocol.Effect;
 import dev.redlock.internal.protocol.HeldLease;
 import dev.redlock.internal.protocol.Waiter;
@@ -10,7 +11,6 @@ import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.RestartGuard;
-import dev.redlock.testkit.model.NodeModel;
 import java.time.Duration;
 import java.util.List;
 

@@ -15,7 +15,8 @@ import java.util.List;
 final class ProtocolMutants {
   private static final String PROTOCOL =
       "redlock-core/src/main/java/dev/redlock/internal/protocol/";
-  private static final String MODEL = "redlock-testkit/src/main/java/dev/redlock/testkit/model/";
+  private static final String MODEL =
+      "verification/harness/src/main/java/dev/redlock/harness/model/";
   private static final String SIMULATION =
       "verification/simulator/src/test/java/dev/redlock/simulation/";
 
@@ -84,7 +85,7 @@ final class ProtocolMutants {
             "LeaseKeeper",
             "l.extender.begin(now);",
             "l.extender.begin(now); l.grant.renew(new Validity(now, won.validity.startWallMillis()"
-                + " + 99, w.config.ttlNanos(), w.config.driftNanos()));"));
+                + " + 99, w.options.leaseTime().toNanos(), w.options.drift().toNanos()));"));
     mutant(
         "M5",
         "the drift is not subtracted from the validity",
@@ -115,8 +116,8 @@ final class ProtocolMutants {
         "the next attempt uses the same lease id",
         protocol(
             "Acquirer",
-            "(keys, random.leaseId(), token",
-            "(keys, wait.roundFor(w) == null ? random.leaseId() :"
+            "keys, random.leaseId(), token",
+            "keys, wait.roundFor(w) == null ? random.leaseId() :"
                 + " wait.roundFor(w).request.leaseId(), token"));
     mutant(
         "M9",
@@ -338,8 +339,8 @@ final class ProtocolMutants {
             "HeldLease",
             "    grantedNanos = nowNanos;",
             "    grantedNanos = nowNanos;\n    grant.renew(new Validity(nowNanos,"
-                + " grant.validity().startWallMillis(), grant.config.ttlNanos(),"
-                + " grant.config.driftNanos()));"));
+                + " grant.validity().startWallMillis(), grant.options.leaseTime().toNanos(),"
+                + " grant.options.drift().toNanos()));"));
     mutant(
         "X",
         "there is no fallback poll",

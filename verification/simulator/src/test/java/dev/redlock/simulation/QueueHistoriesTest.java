@@ -4,7 +4,7 @@ import static dev.redlock.simulation.Play.options;
 import static dev.redlock.simulation.Play.require;
 
 import dev.redlock.LockOptions;
-import dev.redlock.testkit.model.NodeModel;
+import dev.redlock.harness.model.NodeModel;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 

@@ -1,7 +1,6 @@
 package dev.redlock.simulation;
 
 import dev.redlock.LockOptions;
-import dev.redlock.internal.protocol.LockConfig;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.RestartGuard;
 import java.time.Duration;
@@ -87,7 +86,7 @@ final class Scenario {
   /** How many nodes the clients are given; 0: all. They reach the others as siblings only. */
   int given;
 
-  final LockConfig config;
+  final LockOptions config;
   final long ttlNanos;
 
   /** The longest lease time with which a deployment begins. */
@@ -226,7 +225,7 @@ final class Scenario {
             .majorityFirst(setting == Setting.MAJORITY || setting == Setting.SHELL_MAJORITY)
             .pollInterval(Duration.ofMillis(rng.between(Math.max(10, ttl / 30), 1000)))
             .build();
-    config = LockConfig.of(options);
+    config = options;
     maxLeaseNanos = rng.chance(0.5) ? ttl * MS : Math.max(ttl * MS, 5 * SECOND);
     if (lengthens) {
       longer = options.toBuilder().leaseTime(LONGER).holdCap(LONGER.multipliedBy(2)).build();
@@ -369,8 +368,8 @@ final class Scenario {
     this.clients = clients;
     this.options = options;
     this.keySets = keySets;
-    config = LockConfig.of(options);
-    ttlNanos = config.ttlMillis() * MS;
+    config = options;
+    ttlNanos = config.leaseTime().toMillis() * MS;
     maxLeaseNanos = ttlNanos;
     this.delayNanos = delayNanos;
     slowNanos = 1;

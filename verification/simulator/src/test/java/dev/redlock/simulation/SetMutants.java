@@ -64,8 +64,9 @@ final class SetMutants {
         "some clients ignore the records of the nodes",
         ShellMutants.shell(
             "NodeSet",
-            "return Failpoint.changed(status);",
-            "return names.get(0).hashCode() % 2 == 0 ? status.with(null) : status;"));
+            "return requireNonNull(nodes.get(node).status());",
+            "NodeStatus s = nodes.get(node).status();\n"
+                + "return names.get(0).hashCode() % 2 == 0 ? s.with(null) : s;"));
     mutant(
         "an operator does not wait",
         operator(
@@ -123,7 +124,10 @@ final class SetMutants {
             "    if (current.id().isEmpty() && !record"));
     mutant(
         "a record is written over one of another deployment",
-        record("(stored.exists() && !stored.id.equals(given.id))", "stored.epoch < 0"));
+        new Mutant.Edit(
+            "verification/harness/src/main/java/dev/redlock/harness/model/RecordScript.java",
+            "(stored.exists() && !stored.id().equals(given.id()))",
+            "stored.epoch() < 0"));
     mutant(
         "a loopback name may be a member beside others",
         sets(

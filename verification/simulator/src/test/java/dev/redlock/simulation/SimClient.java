@@ -116,7 +116,7 @@ class SimClient implements Nodes, Randomness {
 
   /** How long a close takes at most. */
   long closeNanos() {
-    return world.scenario.config.nodeTimeoutNanos();
+    return world.scenario.config.nodeTimeout().toNanos();
   }
 
   // Clocks.
@@ -425,9 +425,9 @@ class SimClient implements Nodes, Randomness {
               m.onTimer(at, wall);
               if (breaks) {
                 world.fault(name, "breaks " + m.keys());
-                m.breakLock(world.scenario.config.nodeTimeoutNanos(), at);
+                m.breakLock(world.scenario.config.nodeTimeout().toNanos(), at);
               } else {
-                m.inspect(true, world.scenario.config.nodeTimeoutNanos(), at);
+                m.inspect(true, world.scenario.config.nodeTimeout().toNanos(), at);
               }
             });
   }

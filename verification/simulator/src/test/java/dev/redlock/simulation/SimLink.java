@@ -573,7 +573,7 @@ final class SimLink {
     Changing it = new Changing(change, result);
     c.changing.add(it);
     if (world.faults && world.rng.chance(world.scenario.dropRequest)) {
-      long at = world.now + world.rng.between(1, 2 * world.scenario.config.nodeTimeoutNanos());
+      long at = world.now + world.rng.between(1, 2 * world.scenario.config.nodeTimeout().toNanos());
       world.disturbed(at);
       world.at(at, () -> client.act(() -> lose(c)));
     } else {
@@ -599,7 +599,7 @@ final class SimLink {
   /** The adapter reports a timeout for a node that does not reply. */
   private void timeOut(Message m) {
     Connection c = m.connection;
-    long at = world.now + world.rng.between(1, 2 * world.scenario.config.nodeTimeoutNanos());
+    long at = world.now + world.rng.between(1, 2 * world.scenario.config.nodeTimeout().toNanos());
     world.disturbed(at);
     world.at(
         at,

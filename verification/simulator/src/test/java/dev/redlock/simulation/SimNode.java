@@ -1,5 +1,7 @@
 package dev.redlock.simulation;
 
+import dev.redlock.harness.model.NodeModel;
+import dev.redlock.harness.model.RecordScript;
 import dev.redlock.lettuce.internal.Probe;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockRequest;
@@ -9,7 +11,6 @@ import dev.redlock.spi.NodeRecord;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeReply.Code;
 import dev.redlock.spi.RestartGuard;
-import dev.redlock.testkit.model.NodeModel;
 import java.util.ArrayDeque;
 import java.util.HashSet;
 import java.util.Set;
@@ -196,7 +197,7 @@ final class SimNode {
    */
   NodeRecord change(NodeRecord.Change change, SimLink.Connection by) {
     long clock = clock();
-    NodeRecord stored = markerMicros == 0 ? record : NodeRecord.after(record, change, clock);
+    NodeRecord stored = markerMicros == 0 ? record : RecordScript.after(record, change, clock);
     if (!stored.equals(record)) {
       NodeRecord before = record;
       record = stored;

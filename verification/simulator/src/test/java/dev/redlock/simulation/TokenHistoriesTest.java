@@ -4,9 +4,9 @@ import static dev.redlock.simulation.Play.options;
 import static dev.redlock.simulation.Play.require;
 
 import dev.redlock.AcquireVerdict;
+import dev.redlock.harness.model.NodeModel;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeReply.Code;
-import dev.redlock.testkit.model.NodeModel;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 

@@ -1,12 +1,12 @@
 package dev.redlock.simulation;
 
+import dev.redlock.harness.model.NodeModel;
 import dev.redlock.internal.protocol.EarlyExtensions;
 import dev.redlock.internal.protocol.Exchange;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeReply.Code;
-import dev.redlock.testkit.model.NodeModel;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -270,9 +270,9 @@ final class Trace {
               name,
               "nodes=" + scenario.nodes,
               "quorum=" + scenario.quorum(),
-              "validity=" + longest(ttl - scenario.config.driftNanos() / 1000),
+              "validity=" + longest(ttl - scenario.config.drift().toNanos() / 1000),
               "keyLife=" + shortest(ttl),
-              "voteAge=" + longest(scenario.config.nodeTimeoutNanos() / 1000)));
+              "voteAge=" + longest(scenario.config.nodeTimeout().toNanos() / 1000)));
     }
     return lines;
   }

@@ -98,7 +98,7 @@ final class WaitRule {
     return world.disturbedUntil()
         + scenario.ttlNanos
         + MAX_PAUSE_NANOS
-        + scenario.config.nodeTimeoutNanos();
+        + scenario.config.nodeTimeout().toNanos();
   }
 
   /** Whether a quorum replies to every client. */
@@ -124,7 +124,7 @@ final class WaitRule {
 
   /** A lease has ended. Its keys may stay until then, or until they expire, which drift delays. */
   void onEnd(long keptUntil) {
-    freeSince = Math.max(world.now + scenario.config.driftNanos(), keptUntil);
+    freeSince = Math.max(world.now + scenario.config.drift().toNanos(), keptUntil);
   }
 
   void afterEvent(SimLock lock, boolean free) {
@@ -180,7 +180,7 @@ final class WaitRule {
   }
 
   private long allowedNanos() {
-    long timeout = scenario.config.nodeTimeoutNanos();
+    long timeout = scenario.config.nodeTimeout().toNanos();
     // A place further back adds to the poll: see PLACES_PER_POLL and MAX_POLLS.
     long places = Math.min(48, scenario.clients + world.died());
     long poll = scenario.shortestPollNanos() * (48 + places) / 32;

@@ -1,5 +1,0 @@
-/** The executable specification of the Lua scripts; for the in-memory node and the simulator. */
-@NullMarked
-package dev.redlock.testkit.model;
-
-import org.jspecify.annotations.NullMarked;
