@@ -2,42 +2,23 @@ package dev.redlock.simulation;
 
 import dev.redlock.AcquireReport;
 import dev.redlock.LockOptions;
-import dev.redlock.harness.mutants.Mutant;
 import dev.redlock.internal.protocol.HeldLease;
 import dev.redlock.internal.protocol.Waiter;
-import java.io.PrintWriter;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
-import java.util.Locale;
 
 /**
  * Measures the effect of the queue at the home node: processes that want one name at the same time,
- * and processes that wait for one holder; with the home node, and with jitter alone. Each caller
- * has its own process. There are five nodes, and a message takes 50 to 100 µs.
- *
- * <p>Jitter alone is the same code except for two lines: it chooses no home node, and it pauses
- * after each refused round. With the home node, the time until its reply is the pause. Without the
- * second line, a process would ask all nodes again at once, which {@link LockCost} forbids.
+ * and processes that wait for one holder. Each caller has its own process. There are five nodes,
+ * and a message takes 50 to 100 µs.
  */
-public final class Collisions {
+final class Collisions {
   private static final int NODES = 5;
   private static final long MICROS = 1000;
   private static final long MIN_DELAY = 50 * MICROS;
   private static final long JITTER = 50 * MICROS;
   static final long ROUND_TRIP = 2 * MIN_DELAY + JITTER;
-  private static final int TIMES = 200;
-
-  private static final Mutant JITTER_ALONE =
-      ProtocolMutants.variant(
-          "jitter alone",
-          ProtocolMutants.protocol(
-              "Wait",
-              "return switch (state.whom()) {",
-              "return state.whom() != null ? -1 : switch (state.whom()) {"),
-          ProtocolMutants.protocol("Wait", "if (turnsInVain > 1", "if (turnsInVain >= 0"));
 
   /**
    * The cost of one collision or of one hand-over.
@@ -203,80 +184,5 @@ public final class Collisions {
       }
     }
     return world.nodes[best];
-  }
-
-  // Figures. Also called by reflection, beside changed classes: only types of the JDK.
-
-  /**
-   * For 2 to 10 clients: median, 95th percentile and maximum of the time until one has the lock, in
-   * round trips; commands; and the maximum of rounds of any client. Then the same for hand-overs
-   * with a working and with a hung home node.
-   */
-  public static List<double[]> figures(int times) {
-    List<double[]> rows = new ArrayList<>();
-    for (int clients = 2; clients <= 10; clients++) {
-      List<Sample> samples = new ArrayList<>();
-      for (int i = 1; i <= times; i++) {
-        samples.add(collide(i * 100L + clients, clients));
-      }
-      rows.add(row(samples));
-    }
-    for (boolean hung : new boolean[] {false, true}) {
-      List<Sample> samples = new ArrayList<>();
-      for (int i = 1; i <= Math.max(1, times / 10); i++) {
-        samples.addAll(handOver(i, 20, hung));
-      }
-      rows.add(row(samples));
-    }
-    return rows;
-  }
-
-  private static double[] row(List<Sample> samples) {
-    double[] nanos = samples.stream().mapToDouble(s -> (double) s.nanos() / ROUND_TRIP).toArray();
-    Arrays.sort(nanos);
-    double commands = samples.stream().mapToLong(Sample::commands).average().orElse(0);
-    double rounds = samples.stream().mapToInt(Sample::rounds).max().orElse(0);
-    return new double[] {
-      nanos[nanos.length / 2],
-      nanos[(int) (nanos.length * 0.95)],
-      nanos[nanos.length - 1],
-      commands,
-      rounds
-    };
-  }
-
-  /** Prints both tables. */
-  static void print(Path root, PrintWriter out) throws Exception {
-    List<double[]> home = figures(TIMES);
-    out.println("simulate: measured with the home node; now with jitter alone");
-    out.flush();
-    List<double[]> jitter = figuresOf(JITTER_ALONE, root);
-    out.println();
-    out.println("Times in round trips (" + ROUND_TRIP / MICROS + " µs), N = 5, per " + TIMES + ".");
-    out.println();
-    out.println(
-        "| | home node: median | p95 | max | commands | rounds"
-            + " | jitter: median | p95 | max | commands | rounds |");
-    out.println("|---|---|---|---|---|---|---|---|---|---|---|");
-    for (int i = 0; i < home.size(); i++) {
-      String what =
-          i < 9
-              ? (i + 2) + " clients ask for a free name"
-              : i == 9 ? "hand-over, 20 processes wait" : "the same, home node hung";
-      out.println("| " + what + cells(home.get(i)) + cells(jitter.get(i)) + " |");
-    }
-    out.flush();
-  }
-
-  @SuppressWarnings("unchecked")
-  private static List<double[]> figuresOf(Mutant variant, Path root) throws Exception {
-    Class<?> copy =
-        MutantTrial.loader(variant, variant.compile(root)).loadClass(Collisions.class.getName());
-    return (List<double[]>) copy.getMethod("figures", int.class).invoke(null, TIMES);
-  }
-
-  private static String cells(double[] row) {
-    return String.format(
-        Locale.ROOT, " | %.1f | %.1f | %.1f | %.0f | %.0f", row[0], row[1], row[2], row[3], row[4]);
   }
 }

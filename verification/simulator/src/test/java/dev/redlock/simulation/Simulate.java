@@ -43,11 +43,6 @@ final class Simulate implements Callable<Integer> {
         names = "--mutants",
         description = "put faults into the protocol; the simulator must catch each of them")
     boolean mutants;
-
-    @Option(
-        names = "--collisions",
-        description = "compare waiting in the queue with asking all nodes each time")
-    boolean collisions;
   }
 
   @Spec private CommandSpec spec;
@@ -110,7 +105,7 @@ final class Simulate implements Callable<Integer> {
   @Option(
       names = "--sources",
       paramLabel = "DIR",
-      description = "the root of the project, for --mutants and --collisions")
+      description = "the root of the project, for --mutants")
   private Path sources = Path.of("");
 
   @Option(
@@ -132,7 +127,7 @@ final class Simulate implements Callable<Integer> {
     if (shell) {
       setting = Scenario.Setting.SHELL;
     }
-    if (trace != null && !what.mutants && !what.collisions) {
+    if (trace != null && !what.mutants) {
       return writeTraces(out);
     } else if (what.seed != null) {
       return replay(out, what.seed);
@@ -142,9 +137,6 @@ final class Simulate implements Callable<Integer> {
     } else if (what.mutants) {
       MutantHunt hunt = new MutantHunt(sources, new MutantTrial(MUTANT_SEEDS, true), threads);
       return hunt.print("simulate", selected(), out) ? 0 : 1;
-    } else if (what.collisions) {
-      Collisions.print(sources, out);
-      return 0;
     }
     return runAll(out);
   }
