@@ -8,6 +8,7 @@ import dev.redlock.Lease;
 import dev.redlock.QuorumUnavailableException;
 import dev.redlock.Redlock;
 import dev.redlock.RedlockBuilder;
+import dev.redlock.harness.CapturedLog;
 import dev.redlock.operations.NodeState;
 import dev.redlock.spi.RestartGuard;
 import java.io.IOException;

@@ -10,6 +10,7 @@ import dev.redlock.Lease;
 import dev.redlock.LockOptions;
 import dev.redlock.QuorumUnavailableException;
 import dev.redlock.Redlock;
+import dev.redlock.harness.CapturedLog;
 import dev.redlock.operations.NodeState;
 import dev.redlock.testkit.TcpGate;
 import java.time.Duration;

@@ -10,6 +10,7 @@ import dev.redlock.Redlock;
 import dev.redlock.RedlockBuilder;
 import dev.redlock.RedlockClosedException;
 import dev.redlock.RedlockListener;
+import dev.redlock.harness.CapturedLog;
 import dev.redlock.harness.RedisClusterNodes;
 import dev.redlock.harness.memory.InMemoryLockNode;
 import dev.redlock.operations.Diagnosis;

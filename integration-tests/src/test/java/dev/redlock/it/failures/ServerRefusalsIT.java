@@ -9,7 +9,7 @@ import dev.redlock.AcquireReport.NodeVote;
 import dev.redlock.AcquireReport.Vote;
 import dev.redlock.QuorumUnavailableException;
 import dev.redlock.Redlock;
-import dev.redlock.it.CapturedLog;
+import dev.redlock.harness.CapturedLog;
 import dev.redlock.it.Clients;
 import dev.redlock.it.Eventually;
 import dev.redlock.operations.NodeState;

@@ -10,7 +10,7 @@ import ch.qos.logback.classic.spi.ThrowableProxyUtil;
 import dev.redlock.Lease;
 import dev.redlock.Redlock;
 import dev.redlock.RedlockListener;
-import dev.redlock.it.CapturedLog;
+import dev.redlock.harness.CapturedLog;
 import dev.redlock.it.Clients;
 import dev.redlock.it.Eventually;
 import dev.redlock.lettuce.LettuceNodes;

@@ -2,21 +2,20 @@ package dev.redlock.election;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import ch.qos.logback.classic.Level;
-import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
-import ch.qos.logback.core.read.ListAppender;
 import dev.redlock.DistributedLock;
 import dev.redlock.Lease;
 import dev.redlock.LockOptions;
 import dev.redlock.Redlock;
 import dev.redlock.RedlockBuilder;
+import dev.redlock.harness.CapturedLog;
 import dev.redlock.harness.memory.InMemoryLockNode;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.RestartGuard;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
@@ -29,7 +28,6 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.slf4j.LoggerFactory;
 
 /** Elections of clients on nodes in memory: work that blocks, and a client that is closed. */
 @Timeout(120)
@@ -206,25 +204,19 @@ class ElectionOnNodesTest {
 
   @Test
   void leaderChanges_areLogged_andTheLossOfTheLeaseIsAWarning() {
-    Logger log = (Logger) LoggerFactory.getLogger(Redlock.class);
-    Level before = log.getLevel();
-    ListAppender<ILoggingEvent> lines = new ListAppender<>();
-    lines.start();
-    log.setLevel(Level.INFO);
-    log.addAppender(lines);
     CountedWork work = new CountedWork();
-    try (Redlock redlock = client().build()) {
+    List<ILoggingEvent> lines;
+    try (CapturedLog log = new CapturedLog();
+        Redlock redlock = client().build()) {
       try (LeaderElection election = LeaderElection.builder(redlock, "e-log", work).build()) {
         election.start();
         work.awaitStart(1);
         redlock.operations().breakLock("e-log").toCompletableFuture().join();
         work.awaitStart(2);
       }
-    } finally {
-      log.detachAppender(lines);
-      log.setLevel(before);
+      lines = log.events().toList();
     }
-    assertThat(lines.list)
+    assertThat(lines)
         .filteredOn(line -> line.getFormattedMessage().startsWith("election on e-log: "))
         .extracting(line -> line.getLevel() + " " + line.getFormattedMessage())
         .satisfiesExactly(

@@ -4,20 +4,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import ch.qos.logback.classic.Level;
-import ch.qos.logback.classic.Logger;
-import ch.qos.logback.classic.spi.ILoggingEvent;
-import ch.qos.logback.core.read.ListAppender;
 import dev.redlock.Redlock;
+import dev.redlock.harness.CapturedLog;
 import java.time.Duration;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiConsumer;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.slf4j.LoggerFactory;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -42,8 +37,7 @@ class LockedTransactionsTest {
   private static final Duration DEADLINE = MemoryNodes.DEADLINE;
   private static final String BEGAN_BEFORE = "in a transaction that began before the lock";
 
-  private final Logger logger = (Logger) LoggerFactory.getLogger(Locked.class);
-  private final ListAppender<ILoggingEvent> log = new ListAppender<>();
+  private final CapturedLog log = new CapturedLog(Locked.class.getName(), Level.WARN, true);
   private final MemoryNodes nodes = new MemoryNodes();
   private final ApplicationContextRunner app = nodes.app().withBean(Account.class);
 
@@ -144,21 +138,9 @@ class LockedTransactionsTest {
     }
   }
 
-  @BeforeEach
-  void readLog() {
-    logger.setLevel(Level.WARN);
-    log.start();
-    logger.addAppender(log);
-  }
-
   @AfterEach
   void stopReadingLog() {
-    logger.detachAppender(log);
-    logger.setLevel(null);
-  }
-
-  private List<ILoggingEvent> warnings() {
-    return List.copyOf(log.list);
+    log.close();
   }
 
   private void with(Class<?> configuration, BiConsumer<Account, TransactionTemplate> body) {
@@ -244,7 +226,7 @@ class LockedTransactionsTest {
             transaction.executeWithoutResult(x -> account.plain());
           }
           assertThat(account.calls()).isEqualTo(3);
-          assertThat(warnings()).singleElement().asString().contains(BEGAN_BEFORE);
+          assertThat(log.events()).singleElement().asString().contains(BEGAN_BEFORE);
         });
   }
 
@@ -256,7 +238,7 @@ class LockedTransactionsTest {
         (account, transaction) -> {
           transaction.executeWithoutResult(x -> account.plain());
           assertThat(account.calls()).isOne();
-          assertThat(warnings()).isEmpty();
+          assertThat(log.events()).isEmpty();
         });
   }
 

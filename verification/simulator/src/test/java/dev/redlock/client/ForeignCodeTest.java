@@ -9,6 +9,7 @@ import dev.redlock.LockOptions;
 import dev.redlock.Redlock;
 import dev.redlock.RedlockBuilder;
 import dev.redlock.RedlockListener;
+import dev.redlock.harness.CapturedLog;
 import dev.redlock.harness.memory.InMemoryLockNode;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockNode;

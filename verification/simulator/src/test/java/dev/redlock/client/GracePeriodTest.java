@@ -13,6 +13,7 @@ import dev.redlock.RedlockBuilder;
 import dev.redlock.RedlockClosedException;
 import dev.redlock.ReentrantDistributedLock;
 import dev.redlock.SimulatedBuilder;
+import dev.redlock.harness.CapturedLog;
 import dev.redlock.harness.memory.InMemoryLockNode;
 import dev.redlock.testkit.internal.Waiting;
 import java.time.Duration;

@@ -8,6 +8,7 @@ import dev.redlock.Lease;
 import dev.redlock.LockOptions;
 import dev.redlock.LockTimeoutException;
 import dev.redlock.Redlock;
+import dev.redlock.harness.CapturedLog;
 import dev.redlock.harness.ForwardingLockNode;
 import dev.redlock.harness.memory.InMemoryLockNode;
 import dev.redlock.spi.LockNode;

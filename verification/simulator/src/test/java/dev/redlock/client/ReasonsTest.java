@@ -9,6 +9,7 @@ import dev.redlock.Lease;
 import dev.redlock.LockTimeoutException;
 import dev.redlock.Redlock;
 import dev.redlock.RedlockBuilder;
+import dev.redlock.harness.CapturedLog;
 import dev.redlock.harness.memory.InMemoryLockNode;
 import dev.redlock.spi.RestartGuard;
 import java.time.Duration;

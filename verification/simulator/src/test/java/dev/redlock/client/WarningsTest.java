@@ -7,6 +7,7 @@ import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.classic.spi.ThrowableProxyUtil;
 import dev.redlock.Redlock;
 import dev.redlock.RedlockBuilder;
+import dev.redlock.harness.CapturedLog;
 import dev.redlock.harness.memory.InMemoryLockNode;
 import dev.redlock.spi.RestartGuard;
 import dev.redlock.testkit.internal.Waiting;

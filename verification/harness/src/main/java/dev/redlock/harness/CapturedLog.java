@@ -1,9 +1,10 @@
-package dev.redlock.it;
+package dev.redlock.harness;
 
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.AppenderBase;
+import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.stream.Stream;
@@ -41,6 +42,11 @@ public final class CapturedLog implements AutoCloseable {
     logger.addAppender(appender);
   }
 
+  /** From INFO on, also printed. */
+  public CapturedLog() {
+    this(Level.INFO, true);
+  }
+
   public Stream<ILoggingEvent> events() {
     return events.stream();
   }
@@ -50,6 +56,24 @@ public final class CapturedLog implements AutoCloseable {
     return events()
         .filter(event -> event.getLevel().isGreaterOrEqual(least))
         .map(ILoggingEvent::getFormattedMessage);
+  }
+
+  /** The lines of this level that contain the part. */
+  public List<String> lines(Level level, String part) {
+    return events(level, part).stream().map(ILoggingEvent::getFormattedMessage).toList();
+  }
+
+  /** The events of this level whose lines contain the part. */
+  public List<ILoggingEvent> events(Level level, String part) {
+    return events()
+        .filter(event -> event.getLevel().equals(level))
+        .filter(event -> event.getFormattedMessage().contains(part))
+        .toList();
+  }
+
+  /** Lines with a stack trace. */
+  public long traces() {
+    return events().filter(event -> event.getThrowableProxy() != null).count();
   }
 
   @Override
