@@ -78,8 +78,8 @@ final class ConnectionMutants {
         "a session is ended without a reset",
         layer(
             "NodeSession",
-            "      channel.channel().options().setOption(ChannelOption.SO_LINGER, 0);",
-            "      channel.channel().options().setOption(ChannelOption.SO_LINGER, -1);"));
+            "      channel.channel().config().setOption(ChannelOption.SO_LINGER, 0);",
+            "      channel.channel().config().setOption(ChannelOption.SO_LINGER, -1);"));
     mutant(
         "the late end of an old session ends the current one",
         layer(

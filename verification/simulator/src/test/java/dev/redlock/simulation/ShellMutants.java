@@ -158,7 +158,7 @@ final class ShellMutants {
         "an election releases its lease before its work has stopped",
         new Mutant.Edit(
             TENURE,
-            "    timer.arm(options.stopTimeout().toNanos(), this::stopTimedOut);\n    queue.call(",
+            "    timer.arm(config.stopTimeout().toNanos(), this::stopTimedOut);\n    queue.call(",
             "    release();\n    queue.call("));
     shellMutant(
         "the first of several unlocks releases a reentrant lock",
