@@ -53,22 +53,22 @@ public final class HtmlReport {
             </style></head><body>
             <h1>Side by side</h1>
             """);
-    out.append("<p>").append(Svg.escape(machine)).append("</p>\n");
+    out.append("<p>").append(Charts.escape(machine)).append("</p>\n");
     out.append("<p>± is half the distance between the smallest and the largest repeat.</p>\n");
-    results.remarks().forEach(r -> out.append("<p>Note: ").append(Svg.escape(r)).append("</p>\n"));
+    results.remarks().forEach(r -> out.append("<p>Note: ").append(Charts.escape(r)).append("</p>\n"));
     Map<String, String> pictures = pictures();
     for (String scenario : results.scenarios()) {
-      out.append("<h2>").append(Svg.escape(scenario)).append("</h2>\n");
+      out.append("<h2>").append(Charts.escape(scenario)).append("</h2>\n");
       pictures.forEach(
           (name, svg) -> {
             if (name.startsWith(scenario + ".")) {
               out.append(svg).append('\n');
             }
           });
-      out.append("<pre>").append(Svg.escape(TableReport.of(results, scenario))).append("</pre>\n");
+      out.append("<pre>").append(Charts.escape(TableReport.of(results, scenario))).append("</pre>\n");
     }
     out.append("<h2>ratios</h2>\n<pre>");
-    results.ratios().forEach(ratio -> out.append(Svg.escape(ratio.line())).append('\n'));
+    results.ratios().forEach(ratio -> out.append(Charts.escape(ratio.line())).append('\n'));
     return out.append("</pre>\n</body></html>\n").toString();
   }
 
@@ -93,33 +93,33 @@ public final class HtmlReport {
     Map<String, String> pictures = new LinkedHashMap<>();
     for (String scenario : results.scenarios()) {
       for (String metric : results.metrics(scenario)) {
-        List<Svg.Bar> bars = bars(scenario, metric);
+        List<Charts.Bar> bars = bars(scenario, metric);
         if (bars.size() > 1 && isPictured(metric)) {
           pictures.put(
               scenario + "." + metric,
-              Svg.bars(scenario + ": " + metric, results.unit(scenario, metric), bars));
+              Charts.bars(scenario + ": " + metric, results.unit(scenario, metric), bars));
         }
       }
       results
           .charts(scenario)
           .forEach(
               (chart, lines) ->
-                  pictures.put(scenario + "." + chart.metric(), Svg.lines(chart, lines)));
+                  pictures.put(scenario + "." + chart.metric(), Charts.lines(chart, lines)));
       if (results.metrics(scenario).containsAll(PARTS)) {
         pictures.put(
             scenario + ".parts",
-            Svg.stacks(scenario + ": parts of p50", "µs", PARTS, stacks(scenario)));
+            Charts.stacks(scenario + ": parts of p50", "µs", PARTS, stacks(scenario)));
       }
       Map<String, Histogram> curves = results.curves(scenario);
       if (!curves.isEmpty()) {
-        pictures.put(scenario + ".percentiles", Svg.curves(scenario + ": latency", curves));
+        pictures.put(scenario + ".percentiles", Charts.curves(scenario + ": latency", curves));
       }
     }
     return pictures;
   }
 
-  private List<Svg.Stack> stacks(String scenario) {
-    List<Svg.Stack> stacks = new ArrayList<>();
+  private List<Charts.Stack> stacks(String scenario) {
+    List<Charts.Stack> stacks = new ArrayList<>();
     for (String system : results.systems(scenario)) {
       List<Double> parts =
           PARTS.stream()
@@ -127,7 +127,7 @@ public final class HtmlReport {
               .map(Results.Figure::value)
               .toList();
       if (parts.size() == PARTS.size()) {
-        stacks.add(new Svg.Stack(system, parts));
+        stacks.add(new Charts.Stack(system, parts));
       }
     }
     return stacks;
@@ -141,8 +141,8 @@ public final class HtmlReport {
         || metric.startsWith("collide");
   }
 
-  private List<Svg.Bar> bars(String scenario, String metric) {
-    List<Svg.Bar> bars = new ArrayList<>();
+  private List<Charts.Bar> bars(String scenario, String metric) {
+    List<Charts.Bar> bars = new ArrayList<>();
     for (String system : results.systems(scenario)) {
       results
           .figure(scenario, system, metric)
@@ -150,7 +150,7 @@ public final class HtmlReport {
           .ifPresent(
               figure ->
                   bars.add(
-                      new Svg.Bar(
+                      new Charts.Bar(
                           system,
                           figure.value(),
                           figure.repeats().stream().min(Double::compare).orElse(figure.value()),

@@ -30,7 +30,7 @@ public final class ContendedLocal implements Scenario {
     List<Peer> peers = run.presentUnfair();
     peers.removeAll(List.of(Peer.BARE, Peer.FLOOR_MAJORITY)); // They have no hand-off.
     Duration time = run.time(500, 3000);
-    try (World world = World.start(5, peers)) {
+    try (TestBed world = TestBed.start(5, peers)) {
       for (Peer peer : peers) {
         drive(world, peer, Load.contended(HEADLINE, run.time(700, 3000)));
       }
@@ -47,7 +47,7 @@ public final class ContendedLocal implements Scenario {
     }
   }
 
-  private void measure(Run run, World world, Peer peer, Load load) throws Exception {
+  private void measure(Run run, TestBed world, Peer peer, Load load) throws Exception {
     String scenario = load.workers() == HEADLINE ? name() : name() + "-" + load.workers();
     Commands before = Commands.of(world.nodes());
     Slice slice = drive(world, peer, load);
@@ -57,7 +57,7 @@ public final class ContendedLocal implements Scenario {
     run.results().curve(scenario, peer.label(), slice.gaps());
   }
 
-  private static Slice drive(World world, Peer peer, Load load) throws Exception {
+  private static Slice drive(TestBed world, Peer peer, Load load) throws Exception {
     return peer == Peer.FLOOR
         ? rounds((FloorClient) ((JvmContender) world.contender(peer)).client(), load)
         : world.drive(peer, load);

@@ -79,9 +79,9 @@ public final class Distance implements Scenario {
       peers.remove(Peer.SPRING_LOCKREGISTRY);
     }
     try (RedisNodes nodes = RedisNodes.builder().count(5).gated(true).start()) {
-      Map<Place, Link> links = new LinkedHashMap<>();
+      Map<Place, DelayedGates> links = new LinkedHashMap<>();
       for (Place place : PLACES) {
-        Link link = new Link(nodes, place.roundTrip(), place.oneFar());
+        DelayedGates link = new DelayedGates(nodes, place.roundTrip(), place.oneFar());
         links.put(place, link);
         add(run, place, "ping", "acquire", link.ping());
         link.end();
@@ -92,12 +92,12 @@ public final class Distance implements Scenario {
     }
   }
 
-  private static void measure(Run run, RedisNodes nodes, Peer peer, Map<Place, Link> links)
+  private static void measure(Run run, RedisNodes nodes, Peer peer, Map<Place, DelayedGates> links)
       throws Exception {
     // Connections are made without a delay.
     try (Crowd crowd = peer.crowd(nodes.uris(), peer.waits() ? CLIENTS : 1)) {
       warmUp(run, peer, crowd);
-      for (Map.Entry<Place, Link> link : links.entrySet()) {
+      for (Map.Entry<Place, DelayedGates> link : links.entrySet()) {
         if (isMeasured(run, peer, link.getKey())) {
           link.getValue().begin();
           new Visit(run, peer, crowd, link.getKey()).measure();

@@ -58,7 +58,7 @@ public final class Hung implements Scenario {
     }
     Load load = Load.oneByOne(run.time(400, 2000));
     int repeats = run.times(2, 5);
-    try (World world = World.start(5, peers)) {
+    try (TestBed world = TestBed.start(5, peers)) {
       world.warmUp(load, run.time(1000, 3000));
       for (int repeat = 0; repeat < repeats; repeat++) {
         for (Peer peer : peers) {
@@ -80,7 +80,7 @@ public final class Hung implements Scenario {
    * Measures with no fault, then one, then two. Pairs for which Redisson needs seconds run twice
    * only.
    */
-  private void withFaults(Run run, World world, Peer peer, Load load, int mostFaults)
+  private void withFaults(Run run, TestBed world, Peer peer, Load load, int mostFaults)
       throws Exception {
     Slice healthy = world.drive(peer, Load.oneByOne(run.time(400, 2000)));
     run.percentiles(name(), peer, "healthy-", healthy.pairTimes());
@@ -94,7 +94,7 @@ public final class Hung implements Scenario {
     }
   }
 
-  private void measure(Run run, World world, Peer peer, String scenario, Load load, Slice healthy)
+  private void measure(Run run, TestBed world, Peer peer, String scenario, Load load, Slice healthy)
       throws Exception {
     Slice slice = world.drive(peer, load);
     run.say("%s %s: %d pairs".formatted(scenario, peer.label(), slice.pairs()));
@@ -120,7 +120,7 @@ public final class Hung implements Scenario {
     }
   }
 
-  private void endFaults(World world) {
+  private void endFaults(TestBed world) {
     world.nodes().endFaults();
     for (Peer peer : world.peers()) {
       Contender contender = world.contender(peer);

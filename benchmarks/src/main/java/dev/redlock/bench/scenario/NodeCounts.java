@@ -18,15 +18,15 @@ public final class NodeCounts implements Scenario {
     List<Peer> peers =
         run.present(Peer.REDLOCK, Peer.REDLOCK_MAJORITY, Peer.FLOOR, Peer.REDISSON_REDLOCK);
     Load load = Load.oneByOne(run.time(250, 2000));
-    List<World> worlds = new ArrayList<>();
+    List<TestBed> worlds = new ArrayList<>();
     try {
       for (int count = 1; count <= 9; count += 2) {
-        World world = World.start(count, peers);
+        TestBed world = TestBed.start(count, peers);
         worlds.add(world);
         world.warmUp(load, run.time(250, 1000));
       }
       for (int repeat = 0; repeat < run.times(2, 5); repeat++) {
-        for (World world : worlds) {
+        for (TestBed world : worlds) {
           for (Peer peer : Run.rotated(peers, repeat)) {
             String scenario = name() + "-" + world.nodes().size();
             Commands before = Commands.of(world.nodes());
@@ -40,7 +40,7 @@ public final class NodeCounts implements Scenario {
         }
       }
     } finally {
-      worlds.forEach(World::close);
+      worlds.forEach(TestBed::close);
     }
   }
 }

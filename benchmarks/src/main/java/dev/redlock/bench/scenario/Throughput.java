@@ -32,7 +32,7 @@ public final class Throughput implements Scenario {
       run.results().remark("throughput: no virtual threads on JDK " + Runtime.version().feature());
     }
     Duration time = run.time(300, 2000);
-    try (World world = World.start(5, peers)) {
+    try (TestBed world = TestBed.start(5, peers)) {
       world.warmUp(Load.spread(Mode.ASYNC, 256, time), run.time(800, 5000));
       world.warmUp(Load.spread(Mode.THREADS, 16, time), run.time(300, 3000));
       for (int repeat = 0; repeat < run.times(3, 5); repeat++) {
@@ -74,7 +74,7 @@ public final class Throughput implements Scenario {
     return load.workers() == (load.mode() == Mode.ASYNC ? 64 : 16);
   }
 
-  private void measure(Run run, World world, Peer peer, Load load, Map<Peer, Double> best)
+  private void measure(Run run, TestBed world, Peer peer, Load load, Map<Peer, Double> best)
       throws Exception {
     long cpu = Cpu.nanos();
     Slice slice = world.drive(peer, load);

@@ -16,7 +16,7 @@ public final class Uncontended implements Scenario {
   public void measure(Run run) throws Exception {
     List<Peer> peers = run.presentUnfair();
     Load load = Load.oneByOne(run.time(500, 3000));
-    try (World world = World.start(5, peers)) {
+    try (TestBed world = TestBed.start(5, peers)) {
       world.warmUp(load, run.time(800, 5000));
       for (int repeat = 0; repeat < run.times(5, 9); repeat++) {
         for (Peer peer : Run.rotated(peers, repeat)) {
@@ -26,7 +26,7 @@ public final class Uncontended implements Scenario {
     }
   }
 
-  private void measure(Run run, World world, Peer peer, Load load) throws Exception {
+  private void measure(Run run, TestBed world, Peer peer, Load load) throws Exception {
     Commands before = Commands.of(world.nodes());
     long bytes = Allocation.bytes();
     long cpu = Cpu.nanos();

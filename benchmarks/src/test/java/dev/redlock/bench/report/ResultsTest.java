@@ -77,14 +77,14 @@ class ResultsTest {
   @ParameterizedTest
   @CsvSource({"4900, p50 (µs), 0", "5100, 'p50 (µs, logarithmic)', 10"})
   void bars_beginAtZeroUnlessTheTitleSaysLogarithmic(double most, String title, String first) {
-    List<Svg.Bar> bars = List.of(new Svg.Bar("a", 99, 99, 99), new Svg.Bar("b", most, most, most));
+    List<Charts.Bar> bars = List.of(new Charts.Bar("a", 99, 99, 99), new Charts.Bar("b", most, most, most));
 
-    assertThat(Svg.bars("p50", "µs", bars)).contains(title + "</text>", ">" + first + "</text>");
+    assertThat(Charts.bars("p50", "µs", bars)).contains(title + "</text>", ">" + first + "</text>");
   }
 
   @Test
   void legend_ofCurves_hasTheirColourAndWidth() {
-    String picture = Svg.curves("latency", Map.of("redlock", new Histogram(1000, 1)));
+    String picture = Charts.curves("latency", Map.of("redlock", new Histogram(1000, 1)));
 
     assertThat(picture).contains("stroke-width=\"2\"", "height=\"2\" fill=\"#1b6ca8\"");
   }

@@ -20,8 +20,8 @@ class CheckersTest {
     return List.of(lines).stream().map(Event::parse).map(Optional::orElseThrow).toList();
   }
 
-  private static List<Hold> holds(String... lines) {
-    return Hold.of(history(lines));
+  private static List<ClaimedHold> holds(String... lines) {
+    return ClaimedHold.of(history(lines));
   }
 
   private static String acquired(long at, String who, String lease, long token, long asked) {

@@ -17,13 +17,13 @@ final class Checks {
   private Checks() {}
 
   /** C1: no two leases of one name claim validity at the same time. */
-  static List<String> overlaps(List<Hold> holds) {
+  static List<String> overlaps(List<ClaimedHold> holds) {
     List<String> found = new ArrayList<>();
-    Hold.byName(holds)
+    ClaimedHold.byName(holds)
         .forEach(
             (name, list) -> {
-              Hold longest = null;
-              for (Hold hold : list) {
+              ClaimedHold longest = null;
+              for (ClaimedHold hold : list) {
                 if (hold.claimsNothing()) {
                   continue;
                 }
@@ -62,15 +62,15 @@ final class Checks {
    * after the end of all leases with a lower token. Each name is checked alone, which suffices
    * because linearizability is local (Herlihy and Wing, 1990).
    */
-  static List<String> notLinearizable(List<Hold> holds) {
+  static List<String> notLinearizable(List<ClaimedHold> holds) {
     List<String> found = new ArrayList<>();
-    Hold.byName(holds)
+    ClaimedHold.byName(holds)
         .forEach(
             (name, list) -> {
-              List<Hold> byToken = new ArrayList<>(list);
-              byToken.sort(Comparator.comparingLong(Hold::token));
-              Hold last = null;
-              for (Hold hold : byToken) {
+              List<ClaimedHold> byToken = new ArrayList<>(list);
+              byToken.sort(Comparator.comparingLong(ClaimedHold::token));
+              ClaimedHold last = null;
+              for (ClaimedHold hold : byToken) {
                 if (last != null && hold.fromNanos() < last.ownedUntilNanos()) {
                   found.add(
                       String.format(
@@ -97,24 +97,24 @@ final class Checks {
    * C3: tokens of a name are distinct. The token of a lease is lower than that of each lease that
    * was requested after its grant.
    */
-  static List<String> tokens(List<Hold> holds) {
+  static List<String> tokens(List<ClaimedHold> holds) {
     List<String> found = new ArrayList<>();
-    Hold.byName(holds)
+    ClaimedHold.byName(holds)
         .forEach(
             (name, byGrant) -> {
-              Map<Long, Hold> seen = new HashMap<>();
-              List<Hold> byAsked = new ArrayList<>(byGrant);
-              byAsked.sort(Comparator.comparingLong(Hold::askedNanos));
+              Map<Long, ClaimedHold> seen = new HashMap<>();
+              List<ClaimedHold> byAsked = new ArrayList<>(byGrant);
+              byAsked.sort(Comparator.comparingLong(ClaimedHold::askedNanos));
               int granted = 0;
-              Hold highest = null;
-              for (Hold hold : byAsked) {
-                Hold same = seen.put(hold.token(), hold);
+              ClaimedHold highest = null;
+              for (ClaimedHold hold : byAsked) {
+                ClaimedHold same = seen.put(hold.token(), hold);
                 if (same != null) {
                   found.add(name + ": " + same.lease() + " and " + hold.lease() + " share a token");
                 }
                 while (granted < byGrant.size()
                     && byGrant.get(granted).fromNanos() < hold.askedNanos()) {
-                  Hold earlier = byGrant.get(granted++);
+                  ClaimedHold earlier = byGrant.get(granted++);
                   if (highest == null || earlier.token() > highest.token()) {
                     highest = earlier;
                   }
@@ -285,8 +285,8 @@ final class Checks {
 
   /** All notifications of leases that ended without a release. */
   static List<Signal> signals(List<Event> history) {
-    Map<String, Hold> holds = new HashMap<>();
-    Hold.of(history).forEach(hold -> holds.put(hold.lease(), hold));
+    Map<String, ClaimedHold> holds = new HashMap<>();
+    ClaimedHold.of(history).forEach(hold -> holds.put(hold.lease(), hold));
     // In the order of their beginning: that of a stall is told at its end.
     List<Event> stalls =
         history.stream()
@@ -295,7 +295,7 @@ final class Checks {
             .toList();
     List<Signal> signals = new ArrayList<>();
     for (Event event : history) {
-      Hold hold = event.is("ended") ? holds.get(event.text("lease")) : null;
+      ClaimedHold hold = event.is("ended") ? holds.get(event.text("lease")) : null;
       if (hold == null || !NOT_RELEASED.contains(event.text("how"))) {
         continue;
       }
@@ -350,7 +350,7 @@ final class Checks {
     Set<String> done = new HashSet<>();
     history.stream().filter(e -> e.is("ended")).forEach(e -> told.add(e.text("lease")));
     history.stream().filter(e -> e.is("done")).forEach(e -> done.add(e.who()));
-    for (Hold hold : Hold.of(history)) {
+    for (ClaimedHold hold : ClaimedHold.of(history)) {
       if (done.contains(hold.who()) && !told.contains(hold.lease())) {
         found.add(hold.lease() + ": its end was never reported");
       }

@@ -30,7 +30,7 @@ final class EdnHistory {
     }
   }
 
-  private record Point(long atNanos, Kind kind, int process, String name, Hold hold) {
+  private record Point(long atNanos, Kind kind, int process, String name, ClaimedHold hold) {
     String line(int index) {
       return "{:index %d, :time %d, :process %d, :type %s, :value [\"%s\" {:lease \"%s\", :token %d}]}"
           .formatted(index, atNanos, process, kind.words, name, hold.lease(), hold.token());
@@ -39,10 +39,10 @@ final class EdnHistory {
 
   static List<String> lines(List<Event> history) {
     List<Point> points = new ArrayList<>();
-    new TreeMap<>(Hold.byName(Hold.of(history)))
+    new TreeMap<>(ClaimedHold.byName(ClaimedHold.of(history)))
         .forEach(
             (name, holds) -> {
-              for (Hold hold : holds) {
+              for (ClaimedHold hold : holds) {
                 int process = points.size();
                 points.add(new Point(hold.askedNanos(), Kind.ASK, process, name, hold));
                 points.add(new Point(hold.fromNanos(), Kind.GOT, process, name, hold));

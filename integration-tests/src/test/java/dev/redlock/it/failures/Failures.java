@@ -194,7 +194,7 @@ final class Failures implements Callable<Integer> {
     Verdict verdict = Verdict.of(history, settings.leaseTime(), paused);
     if (check == null) {
       Path page = out.resolve("timeline.html");
-      Files.writeString(page, Picture.of(history, verdict, "Failures, seed " + seed));
+      Files.writeString(page, HistoryPicture.of(history, verdict, "Failures, seed " + seed));
       System.out.println("failures: " + page.toAbsolutePath());
       System.out.println("failures: " + out.resolve("history.txt").toAbsolutePath());
     }
@@ -212,7 +212,7 @@ final class Failures implements Callable<Integer> {
       stuck = !report.stuck().isEmpty();
     }
     boolean control = !settings.guard() || setControl != SetFailures.Control.NONE;
-    if (control && Checks.overlaps(Hold.of(history)).isEmpty()) {
+    if (control && Checks.overlaps(ClaimedHold.of(history)).isEmpty()) {
       System.out.println("failures: the control found no overlap, so it proves nothing");
       return 2;
     }

@@ -46,7 +46,8 @@ final class Harness {
   List<Event> run() throws InterruptedException {
     Path scratch = plan.out().resolve("clocks");
     try (History history = new History(plan.out().resolve("history.txt"));
-        World world = new World(plan.settings(), plan.workers(), history, scratch, plan.seed())) {
+        RunningSystem world =
+            new RunningSystem(plan.settings(), plan.workers(), history, scratch, plan.seed())) {
       say("masters: " + world.source());
       Thread looking = watch(world);
       try {
@@ -72,7 +73,7 @@ final class Harness {
   }
 
   /** One fault, or two at the same time, and the recovery. */
-  private void strike(World world) throws InterruptedException {
+  private void strike(RunningSystem world) throws InterruptedException {
     History history = world.history();
     Nemesis nemesis = next();
     long lease = plan.settings().leaseTime().toMillis();
@@ -113,7 +114,7 @@ final class Harness {
     return still.remove(still.size() - 1);
   }
 
-  private Fault begin(World world, Nemesis nemesis) {
+  private Fault begin(RunningSystem world, Nemesis nemesis) {
     List<Fault> one = new ArrayList<>();
     begin(world, nemesis, one);
     return one.get(0);
@@ -123,7 +124,7 @@ final class Harness {
    * A second fault may hit a process that the first fault has stopped, or a master that replies
    * with errors by the first. Then only the first fault counts.
    */
-  private void begin(World world, Nemesis nemesis, List<Fault> faults) {
+  private void begin(RunningSystem world, Nemesis nemesis, List<Fault> faults) {
     try {
       Fault fault = nemesis.begin(world, random);
       faults.add(fault);
@@ -161,7 +162,7 @@ final class Harness {
    * find out late. So the holder is stopped: it cannot repair its keys, and it cannot be done
    * before another worker is granted the lock, or its lease is over.
    */
-  private void strikeBeyondTheAssumptions(World world) throws InterruptedException {
+  private void strikeBeyondTheAssumptions(RunningSystem world) throws InterruptedException {
     awaitAllVoting(world);
     History history = world.history();
     long patience = plan.settings().leaseTime().toNanos() * 4;
@@ -205,7 +206,7 @@ final class Harness {
    * Waits until a worker was granted the hot lock after all had a quorum, or for much longer than
    * that may take.
    */
-  private void awaitServed(World world) throws InterruptedException {
+  private void awaitServed(RunningSystem world) throws InterruptedException {
     for (WorkerProcess worker : world.workers()) {
       worker.awaitReady(60);
     }
@@ -223,7 +224,7 @@ final class Harness {
     say("no grant since the last fault:\n" + world.describe());
   }
 
-  private void awaitAllVoting(World world) throws InterruptedException {
+  private void awaitAllVoting(RunningSystem world) throws InterruptedException {
     long deadline = System.nanoTime() + 60_000_000_000L;
     while (!allVote(world)) {
       if (System.nanoTime() - deadline > 0) {
@@ -234,7 +235,7 @@ final class Harness {
   }
 
   /** Whether every worker counts the votes of every master. */
-  private static boolean allVote(World world) {
+  private static boolean allVote(RunningSystem world) {
     return world.workers().stream()
         .map(WorkerProcess::who)
         .map(who -> world.history().last(e -> e.is("voting") && e.who().equals(who)))
@@ -242,7 +243,7 @@ final class Harness {
   }
 
   /** Ends the faults, then the work; keys that remain afterwards remain for good. */
-  private void comeToRest(World world) throws InterruptedException {
+  private void comeToRest(RunningSystem world) throws InterruptedException {
     History history = world.history();
     awaitAllVoting(world);
     Thread.sleep(plan.settings().leaseTime().toMillis()); // The leases of dead workers expire.
@@ -268,7 +269,7 @@ final class Harness {
    * Records the states of the masters as an observing client sees them, and sometimes prints
    * progress.
    */
-  private Thread watch(World world) {
+  private Thread watch(RunningSystem world) {
     Thread thread =
         new Thread(
             () -> {

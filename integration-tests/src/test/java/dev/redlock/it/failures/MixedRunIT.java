@@ -36,7 +36,8 @@ class MixedRunIT {
 
   private static Verdict judge(List<Event> history, Path out) throws Exception {
     Verdict verdict = Verdict.of(history, Duration.ofSeconds(3), true);
-    Files.writeString(out.resolve("timeline.html"), Picture.of(history, verdict, "Mixed run"));
+    Files.writeString(
+        out.resolve("timeline.html"), HistoryPicture.of(history, verdict, "Mixed run"));
     System.out.println(verdict.line());
     return verdict;
   }
@@ -63,7 +64,7 @@ class MixedRunIT {
     Path out = OUT.resolve("guard-off");
     List<Event> history = run(false, 3, 12, out);
     Verdict verdict = judge(history, out);
-    assertThat(Checks.overlaps(Hold.of(history))).as(verdict.line()).isNotEmpty();
+    assertThat(Checks.overlaps(ClaimedHold.of(history))).as(verdict.line()).isNotEmpty();
     assertThat(verdict.passed()).isFalse();
   }
 }

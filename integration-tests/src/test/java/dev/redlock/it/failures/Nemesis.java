@@ -24,13 +24,13 @@ import java.util.stream.Stream;
 enum Nemesis {
   KILL_EMPTY("N1", "SIGKILL of one to three masters; they come back without their keys") {
     @Override
-    Fault begin(World world, Random random) {
+    Fault begin(RunningSystem world, Random random) {
       return killed(world, random, "killed, back empty", RedisNode::restart);
     }
   },
   KILL_KEEPING("N1", "the same; they come back with all acknowledged writes") {
     @Override
-    Fault begin(World world, Random random) {
+    Fault begin(RunningSystem world, Random random) {
       return killed(world, random, "killed, back with its file", RedisNode::restartKeepingData);
     }
   },
@@ -38,7 +38,7 @@ enum Nemesis {
       "N1",
       "SIGKILL of a master; it comes back without the end of its file, as after a power failure") {
     @Override
-    Fault begin(World world, Random random) {
+    Fault begin(RunningSystem world, Random random) {
       List<RedisNode> victims = masters(world, 1, random);
       RedisNode victim = victims.get(0);
       List<?> dir = (List<?>) victim.command("CONFIG", "GET", "dir");
@@ -53,7 +53,7 @@ enum Nemesis {
   },
   STOP_NODE("N2", "SIGSTOP of one or two masters") {
     @Override
-    Fault begin(World world, Random random) {
+    Fault begin(RunningSystem world, Random random) {
       List<RedisNode> victims = masters(world, 1 + random.nextInt(2), random);
       victims.forEach(RedisNode::pause);
       return new Fault(
@@ -65,7 +65,7 @@ enum Nemesis {
   },
   STOP_CLIENT("N3", "SIGSTOP of a worker, mostly of the one that held last") {
     @Override
-    Fault begin(World world, Random random) {
+    Fault begin(RunningSystem world, Random random) {
       WorkerProcess victim = holder(world, random);
       victim.pause();
       return new Fault(
@@ -74,7 +74,7 @@ enum Nemesis {
   },
   PARTITION("N4", "one worker is cut off from some masters or all, in both directions or in one") {
     @Override
-    Fault begin(World world, Random random) {
+    Fault begin(RunningSystem world, Random random) {
       WorkerProcess victim = any(world.workers(), random);
       List<TcpGate> gates = some(victim.gates(), 1 + random.nextInt(5), random);
       String how;
@@ -105,7 +105,7 @@ enum Nemesis {
   },
   LATENCY("N5", "slow links, each with its own delay, constant or varying") {
     @Override
-    Fault begin(World world, Random random) {
+    Fault begin(RunningSystem world, Random random) {
       List<TcpGate> gates = new ArrayList<>();
       world.workers().forEach(w -> gates.addAll(some(w.gates(), 1 + random.nextInt(5), random)));
       for (TcpGate gate : gates) {
@@ -132,7 +132,7 @@ enum Nemesis {
   },
   CLOCK("N6", "a master's clock jumps or runs at another rate; without gcc, keys expire early") {
     @Override
-    Fault begin(World world, Random random) {
+    Fault begin(RunningSystem world, Random random) {
       List<RedisNode> victims = masters(world, 1, random);
       RedisNode victim = victims.get(0);
       if (world.shim().isEmpty()) {
@@ -155,7 +155,7 @@ enum Nemesis {
     }
 
     /** A clock that is too fast or too slow, by up to five times the drift. */
-    private Fault drifting(World world, RedisNode victim, Random random) {
+    private Fault drifting(RunningSystem world, RedisNode victim, Random random) {
       int percent = (random.nextBoolean() ? 1 : -1) * (random.nextBoolean() ? 1 : 5);
       ClockShim clock = world.shim().orElseThrow();
       int port = victim.directPort();
@@ -181,7 +181,7 @@ enum Nemesis {
   },
   SCRIPT_FLUSH("N7", "SCRIPT FLUSH on all masters") {
     @Override
-    Fault begin(World world, Random random) {
+    Fault begin(RunningSystem world, Random random) {
       List<RedisNode> victims = masters(world, Settings.MASTERS, random);
       victims.forEach(node -> node.command("SCRIPT", "FLUSH"));
       return new Fault("masters", "forget their scripts", Duration.ZERO, () -> {});
@@ -189,7 +189,7 @@ enum Nemesis {
   },
   FLUSHDB("N8", "FLUSHDB on one master") {
     @Override
-    Fault begin(World world, Random random) {
+    Fault begin(RunningSystem world, Random random) {
       List<RedisNode> victims = masters(world, 1, random);
       victims.get(0).command("FLUSHDB");
       return new Fault(lanes(victims), "flushed", Duration.ZERO, () -> {});
@@ -202,7 +202,7 @@ enum Nemesis {
   },
   CLIENT_PAUSE("N9", "CLIENT PAUSE on one or two masters") {
     @Override
-    Fault begin(World world, Random random) {
+    Fault begin(RunningSystem world, Random random) {
       List<RedisNode> victims = masters(world, 1 + random.nextInt(2), random);
       Duration length = part(world, random, 0.1, 1.5);
       String what = random.nextBoolean() ? "ALL" : "WRITE";
@@ -214,7 +214,7 @@ enum Nemesis {
   KILL_HOLDER(
       "N10", "SIGKILL of a worker, mostly of the one that held last; a new process replaces it") {
     @Override
-    Fault begin(World world, Random random) {
+    Fault begin(RunningSystem world, Random random) {
       WorkerProcess victim = holder(world, random);
       String who = victim.who();
       victim.kill();
@@ -223,14 +223,14 @@ enum Nemesis {
   },
   RESET("N11", "all connections are reset, several times") {
     @Override
-    Fault begin(World world, Random random) {
+    Fault begin(RunningSystem world, Random random) {
       reset(world);
       return new Fault("links", "all reset", millis(random, 400), () -> reset(world));
     }
   },
   ERRING("N12", "one or two masters reply with errors instead of executing requests") {
     @Override
-    Fault begin(World world, Random random) {
+    Fault begin(RunningSystem world, Random random) {
       List<RedisNode> victims = masters(world, 1 + random.nextInt(2), random);
       Erring how = any(List.of(Erring.values()), random);
       Duration length = part(world, random, 0.1, 1.5);
@@ -244,7 +244,7 @@ enum Nemesis {
   },
   STOP_AT_STEP("N13", "SIGSTOP of a worker at a certain step of a lock's queue") {
     @Override
-    Fault begin(World world, Random random) {
+    Fault begin(RunningSystem world, Random random) {
       WorkerProcess victim = holder(world, random);
       Failpoint step = any(List.of(Failpoint.values()), random);
       Duration length = part(world, random, 0.1, 2);
@@ -278,7 +278,7 @@ enum Nemesis {
     return words;
   }
 
-  abstract Fault begin(World world, Random random);
+  abstract Fault begin(RunningSystem world, Random random);
 
   /**
    * Whether masters may forget leases without a quarantine. That is safe only for a minority of
@@ -296,7 +296,7 @@ enum Nemesis {
    * Mostly a minority; sometimes a majority, after which no worker can be granted the lock for a
    * while.
    */
-  private static Fault killed(World world, Random random, String text, Restart restart) {
+  private static Fault killed(RunningSystem world, Random random, String text, Restart restart) {
     int count = random.nextInt(6) == 0 ? 3 : 1 + random.nextInt(2);
     List<RedisNode> victims = masters(world, count, random);
     victims.forEach(RedisNode::kill);
@@ -308,7 +308,7 @@ enum Nemesis {
    * Chooses among running processes only: a second fault on a stopped process would fail halfway,
    * and would not be undone.
    */
-  private static List<RedisNode> masters(World world, int count, Random random) {
+  private static List<RedisNode> masters(RunningSystem world, int count, Random random) {
     List<RedisNode> running =
         world.masters().stream().filter(node -> node.state() == ServerState.RUNNING).toList();
     if (running.isEmpty()) {
@@ -327,7 +327,7 @@ enum Nemesis {
     return all.get(random.nextInt(all.size()));
   }
 
-  private static WorkerProcess holder(World world, Random random) {
+  private static WorkerProcess holder(RunningSystem world, Random random) {
     String name = random.nextBoolean() ? Settings.HOT : "long";
     return world
         .holderOf(name)
@@ -367,7 +367,7 @@ enum Nemesis {
     return String.join("+", nodes.stream().map(node -> "n" + node.index()).sorted().toList());
   }
 
-  private static Duration part(World world, Random random, double least, double most) {
+  private static Duration part(RunningSystem world, Random random, double least, double most) {
     double factor = least + random.nextDouble() * (most - least);
     return Duration.ofNanos((long) (world.settings().leaseTime().toNanos() * factor));
   }
@@ -376,7 +376,7 @@ enum Nemesis {
     return Duration.ofMillis(random.nextInt(below));
   }
 
-  private static void reset(World world) {
+  private static void reset(RunningSystem world) {
     world.workers().forEach(w -> w.gates().forEach(TcpGate::resetConnections));
   }
 

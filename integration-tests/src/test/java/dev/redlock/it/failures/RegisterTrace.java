@@ -28,7 +28,7 @@ final class RegisterTrace {
     }
   }
 
-  private record Point(long atNanos, Kind kind, int number, Hold hold) {
+  private record Point(long atNanos, Kind kind, int number, ClaimedHold hold) {
     String line() {
       String line = atNanos + " " + kind.word + " l=" + number + " lease=" + hold.lease();
       return kind == Kind.GOT ? line + " t=" + hold.token() : line;
@@ -38,7 +38,7 @@ final class RegisterTrace {
   static List<String> lines(List<Event> history) {
     Map<String, List<Long>> valid = extensions(history);
     List<String> lines = new ArrayList<>();
-    new TreeMap<>(Hold.byName(Hold.of(history)))
+    new TreeMap<>(ClaimedHold.byName(ClaimedHold.of(history)))
         .forEach(
             (name, holds) -> {
               lines.add("trace Register " + name);
@@ -62,10 +62,10 @@ final class RegisterTrace {
     return valid;
   }
 
-  private static List<Point> points(List<Hold> holds, Map<String, List<Long>> extensions) {
+  private static List<Point> points(List<ClaimedHold> holds, Map<String, List<Long>> extensions) {
     List<Point> points = new ArrayList<>();
     int number = 0;
-    for (Hold hold : holds) {
+    for (ClaimedHold hold : holds) {
       number++;
       points.add(new Point(hold.askedNanos(), Kind.ASK, number, hold));
       points.add(new Point(hold.fromNanos(), Kind.GOT, number, hold));

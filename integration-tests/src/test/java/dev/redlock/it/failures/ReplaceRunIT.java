@@ -46,7 +46,7 @@ class ReplaceRunIT {
     for (int run = 0; run < CONTROL_RUNS && found == 0; run++) {
       List<Event> history = run(Control.TWO_AT_ONCE, 25);
       System.out.println(Verdict.of(history, LEASE, true).line());
-      found = Checks.overlaps(Hold.of(history)).size();
+      found = Checks.overlaps(ClaimedHold.of(history)).size();
     }
     assertThat(found).isPositive();
   }
@@ -56,6 +56,6 @@ class ReplaceRunIT {
   void identitiesIgnored_overlapsAreFound() throws Exception {
     List<Event> history = run(Control.IDENTITIES_IGNORED, 15);
     System.out.println(Verdict.of(history, LEASE, true).line());
-    assertThat(Checks.overlaps(Hold.of(history))).isNotEmpty();
+    assertThat(Checks.overlaps(ClaimedHold.of(history))).isNotEmpty();
   }
 }

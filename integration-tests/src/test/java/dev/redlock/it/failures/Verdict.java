@@ -8,7 +8,7 @@ import java.util.Locale;
 /** The results of the checkers for a history. */
 record Verdict(String line, List<String> found) {
   static Verdict of(List<Event> history, Duration leaseTime, boolean clientsWerePaused) {
-    List<Hold> holds = Hold.of(history);
+    List<ClaimedHold> holds = ClaimedHold.of(history);
     List<String> overlaps = Checks.overlaps(holds);
     overlaps.addAll(Checks.notLinearizable(holds));
     List<String> tokens = Checks.tokens(holds);

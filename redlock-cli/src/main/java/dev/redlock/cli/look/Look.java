@@ -8,7 +8,7 @@ import static java.util.stream.Collectors.mapping;
 import dev.redlock.Redlock;
 import dev.redlock.RedlockBuilder;
 import dev.redlock.RedlockException;
-import dev.redlock.cli.Connections;
+import dev.redlock.cli.Connecting;
 import dev.redlock.cli.ExitCode;
 import dev.redlock.cli.Failure;
 import dev.redlock.cli.NodeOptions;
@@ -59,7 +59,7 @@ public abstract class Look implements Callable<Integer> {
   /** Connects, runs the task and closes the client; returns the exit code. */
   final int connected(Task task) throws InterruptedException {
     try (Redlock client = nodes.client(Look::observe)) {
-      Connections.settle(client.operations()); // To look at a node, its vote need not count yet.
+      Connecting.settle(client.operations()); // To look at a node, its vote need not count yet.
       PrintWriter out = requireNonNull(spec, "not made by picocli").commandLine().getOut();
       int code = task.run(client, out);
       if (out.checkError() || System.out.checkError()) {

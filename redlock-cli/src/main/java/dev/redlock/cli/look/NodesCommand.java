@@ -1,6 +1,6 @@
 package dev.redlock.cli.look;
 
-import dev.redlock.cli.Connections;
+import dev.redlock.cli.Connecting;
 import dev.redlock.cli.ExitCode;
 import dev.redlock.cli.Failure;
 import dev.redlock.cli.PresentSet;
@@ -49,7 +49,7 @@ public final class NodesCommand extends Look {
                 .formatted(voting(set.nodes()), set.size(), set.quorum())
             + (set.isNew()
                 ? "none has a record of the set, and the first program that uses them writes it"
-                : set.nodes().stream().anyMatch(Connections::isConnecting)
+                : set.nodes().stream().anyMatch(Connecting::isConnecting)
                     ? "some have not connected yet, try again"
                     : "no lock can be acquired now"));
   }

@@ -70,11 +70,11 @@ record ClusterReplies(String name, Masters masters, Share share) {
   }
 
   /** A definite reply after these steps. It counts as a vote only if each of them counts. */
-  NodeReply definite(LockRequest request, List<Steps.Done> steps, NodeReply reply) {
+  NodeReply definite(LockRequest request, List<KeySteps.Done> steps, NodeReply reply) {
     steps.forEach(step -> share.numberOfVote(step.link()));
     long number = status().connection(); // Read first, as above.
     boolean counts = true;
-    for (Steps.Done step : steps) {
+    for (KeySteps.Done step : steps) {
       counts &= counts(step.link().status(), step.reply());
     }
     return numbered(reply, !isVote(request) || (counts && isFirstVote(request)) ? number : 0);

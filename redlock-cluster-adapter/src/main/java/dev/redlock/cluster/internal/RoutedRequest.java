@@ -10,8 +10,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 
 /**
- * Sends one request to the master of its slot: as one script, or in {@link Steps} while the slot is
- * being moved. The handler receives one reply: that of the cluster, or an error when {@link
+ * Sends one request to the master of its slot: as one script, or in {@link KeySteps} while the slot
+ * is being moved. The handler receives one reply: that of the cluster, or an error when {@link
  * #PATIENCE_NANOS} have passed.
  *
  * <p>During a change of masters, a release can be executed before the acquire that it undoes. The
@@ -75,7 +75,7 @@ final class RoutedRequest implements Route.Destination {
 
   @Override
   public void moving() {
-    new Steps(this).begin();
+    new KeySteps(this).begin();
   }
 
   /** A master executed the script: a definite reply. */

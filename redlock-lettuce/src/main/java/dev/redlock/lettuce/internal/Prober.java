@@ -182,7 +182,9 @@ final class Prober {
 
   private @Nullable String refusalOf(Reply<Probe.Marker> marker) {
     Throwable failure = marker.failure();
-    return failure == null ? null : new String(markerKey, UTF_8) + ": " + Failures.message(failure);
+    return failure == null
+        ? null
+        : new String(markerKey, UTF_8) + ": " + NodeErrors.message(failure);
   }
 
   /**
@@ -261,7 +263,7 @@ final class Prober {
     if (failure == null && reply.value() == null) {
       throw notUnderstood(command, "no value");
     } else if (failure != null
-        && Failures.kind(failure) == NodeError.Kind.UNEXPECTED
+        && NodeErrors.kind(failure) == NodeError.Kind.UNEXPECTED
         && !(failure instanceof RedisCommandExecutionException)) {
       throw notUnderstood(command, "another type");
     }
@@ -340,7 +342,7 @@ final class Prober {
               if (failure != null) {
                 throw new CompletionException(
                     new IOException(
-                        Failures.kind(failure) + ": " + Failures.message(failure), failure));
+                        NodeErrors.kind(failure) + ": " + NodeErrors.message(failure), failure));
               }
               return Objects.requireNonNull(stored.value());
             });
@@ -363,7 +365,7 @@ final class Prober {
   }
 
   private static void throwIfNotReady(@Nullable Throwable failure) {
-    if (failure != null && PASSING.contains(Failures.kind(failure))) {
+    if (failure != null && PASSING.contains(NodeErrors.kind(failure))) {
       throw new CompletionException(failure);
     }
   }

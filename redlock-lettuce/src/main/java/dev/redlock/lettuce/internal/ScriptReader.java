@@ -70,7 +70,7 @@ record ScriptReader(ConnectionLoop loop, Time time, long patienceNanos) implemen
           if (failure != null) {
             throw new CompletionException(
                 new IOException(
-                    Failures.kind(failure) + ": " + Failures.message(failure), failure));
+                    NodeErrors.kind(failure) + ": " + NodeErrors.message(failure), failure));
           }
           return page(value);
         });

@@ -83,7 +83,7 @@ final class Simulate implements Callable<Integer> {
           "print how often each event occurred, and how close histories came to each bound")
   private boolean coverage;
 
-  /** The output of {@link Picture}. The script passes a temporary file here, and draws it. */
+  /** The output of {@link TimelineText}. The script passes a temporary file here, and draws it. */
   @Option(
       names = "--svg",
       paramLabel = "FILE",
@@ -241,7 +241,7 @@ final class Simulate implements Callable<Integer> {
 
   private void draw(PrintWriter out, Simulator.Result result) {
     try {
-      Files.write(svg, Picture.of(result));
+      Files.write(svg, TimelineText.of(result));
     } catch (IOException e) {
       out.println("cannot write " + svg + ": " + e.getMessage());
     }

@@ -22,7 +22,7 @@ import picocli.CommandLine.Spec;
     mixinStandardHelpOptions = true,
     sortOptions = false,
     description = "Runs the connection layer against scripted servers in virtual time.")
-final class Connections implements Callable<Integer> {
+final class ConnectionSchedules implements Callable<Integer> {
   @Spec private CommandSpec spec;
 
   @Option(names = "--seeds", paramLabel = "N", description = "number of seeds (default: 2000)")
@@ -49,7 +49,7 @@ final class Connections implements Callable<Integer> {
   private Path sources = Path.of("");
 
   public static void main(String[] args) {
-    System.exit(new CommandLine(new Connections()).execute(args));
+    System.exit(new CommandLine(new ConnectionSchedules()).execute(args));
   }
 
   @Override

@@ -16,7 +16,7 @@ import org.HdrHistogram.Histogram;
  * tenths of a millisecond. The delay is shorter by that time, so that {@code PING} takes the round
  * trip.
  */
-final class Link {
+final class DelayedGates {
   private static final int TIMES_FARTHER = 20;
   private static final int WARM_UP = 3;
   private static final int PINGS = 15;
@@ -30,7 +30,7 @@ final class Link {
   private final Histogram ping;
 
   /** Finds the delay that plays this round trip. The last node can be 20 times farther. */
-  Link(RedisNodes nodes, Duration roundTrip, boolean lastIsFar) throws IOException {
+  DelayedGates(RedisNodes nodes, Duration roundTrip, boolean lastIsFar) throws IOException {
     this.nodes = nodes;
     this.roundTrip = roundTrip;
     this.lastIsFar = lastIsFar;

@@ -40,7 +40,7 @@ import org.jspecify.annotations.Nullable;
  * again (the fence on the other master could change in between). Both wait for the end of the move.
  * No step touches an undeclared key, so nothing is written on the target that the source still has.
  */
-final class Steps {
+final class KeySteps {
   private final RoutedRequest whole;
   private final LockRequest request;
   private final LockKeys keys;
@@ -55,7 +55,7 @@ final class Steps {
     }
   }
 
-  Steps(RoutedRequest whole) {
+  KeySteps(RoutedRequest whole) {
     this.whole = whole;
     request = whole.request;
     keys = request.keys();

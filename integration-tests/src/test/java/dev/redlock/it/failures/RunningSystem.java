@@ -15,7 +15,7 @@ import java.util.Optional;
 /**
  * Everything that runs: five masters, a register, workers behind gates, and an observing client.
  */
-final class World implements AutoCloseable {
+final class RunningSystem implements AutoCloseable {
   private final Settings settings;
   private final History history;
   private final Optional<ClockShim> shim;
@@ -24,7 +24,7 @@ final class World implements AutoCloseable {
   private final List<WorkerProcess> workers = new ArrayList<>();
   private final Redlock observer;
 
-  World(Settings settings, int workerCount, History history, Path scratch, long seed) {
+  RunningSystem(Settings settings, int workerCount, History history, Path scratch, long seed) {
     this.settings = settings;
     this.history = history;
     shim = ClockShim.compile(scratch);

@@ -22,7 +22,7 @@ import java.util.Map;
  * @param extendedNanos when the last successful extension was requested; {@code fromNanos} if none
  * @param how its end, as the holder reported it
  */
-record Hold(
+record ClaimedHold(
     String lease,
     String who,
     List<String> names,
@@ -53,7 +53,7 @@ record Hold(
   }
 
   /** All holds of a history, by the time they began. */
-  static List<Hold> of(List<Event> history) {
+  static List<ClaimedHold> of(List<Event> history) {
     Map<String, Growing> all = new LinkedHashMap<>();
     for (Event event : history) {
       if (event.is("acquired")) {
@@ -66,16 +66,16 @@ record Hold(
         hold.add(event);
       }
     }
-    List<Hold> holds = new ArrayList<>();
+    List<ClaimedHold> holds = new ArrayList<>();
     all.values().forEach(hold -> holds.add(hold.done()));
     holds.sort((a, b) -> Long.compare(a.fromNanos, b.fromNanos));
     return holds;
   }
 
   /** By name, each list by the time they began. */
-  static Map<String, List<Hold>> byName(List<Hold> holds) {
-    Map<String, List<Hold>> names = new HashMap<>();
-    for (Hold hold : holds) {
+  static Map<String, List<ClaimedHold>> byName(List<ClaimedHold> holds) {
+    Map<String, List<ClaimedHold>> names = new HashMap<>();
+    for (ClaimedHold hold : holds) {
       for (String name : hold.names) {
         names.computeIfAbsent(name, n -> new ArrayList<>()).add(hold);
       }
@@ -119,12 +119,12 @@ record Hold(
       }
     }
 
-    private Hold done() {
+    private ClaimedHold done() {
       // The lease was lost before its deadline, or ended early because the wall clock ran faster
       // than the monotonic clock. Then only the last check of the lease is known.
       boolean cutShort = ended < until;
       long to = Math.min(released, cutShort ? seenValid : Math.max(until, seenValid));
-      return new Hold(
+      return new ClaimedHold(
           acquired.text("lease"),
           acquired.who(),
           acquired.list("names"),

@@ -11,7 +11,7 @@ import java.util.stream.IntStream;
 import org.HdrHistogram.Histogram;
 
 /** Draws four kinds of pictures without a library, a script or an external font. */
-final class Svg {
+final class Charts {
   /** In a reader's dark mode the background is dark, and colours that would be too dark are not. */
   private static final String DARK =
       """
@@ -49,7 +49,7 @@ final class Svg {
     1, 5, 10, 25, 50, 75, 90, 95, 97.5, 99, 99.5, 99.9, 99.95, 99.99
   };
 
-  private Svg() {}
+  private Charts() {}
 
   /** The value of a system, with its smallest and its largest repeat. */
   record Bar(String label, double value, double least, double most) {}
@@ -127,7 +127,7 @@ final class Svg {
             curves.values().stream().mapToDouble(h -> at(h, 1)).min().orElse(1e3),
             curves.values().stream().mapToDouble(h -> 1.25 * at(h, 99.99)).max().orElse(1e9));
     StringBuilder out = begin(title + " (both scales logarithmic)", 320 + 18 * curves.size());
-    axis(out, up, Svg::duration);
+    axis(out, up, Charts::duration);
     for (double percentile : new double[] {50, 90, 99, 99.9, 99.99}) {
       line(out, tail(percentile), 40, tail(percentile), 270, "#eee");
       String label = (percentile % 1 == 0 ? plain(percentile) : percentile) + " %";
@@ -157,7 +157,7 @@ final class Svg {
     Scale up = Scale.of(all.stream().mapToDouble(Results.Point::y).toArray());
     String title = chart.scenario() + ": " + chart.metric() + " (" + chart.unit();
     StringBuilder out = begin(title + ", both scales logarithmic)", 336 + 18 * lines.size());
-    axis(out, up, Svg::plain);
+    axis(out, up, Charts::plain);
     for (double tick : all.stream().mapToDouble(Results.Point::x).distinct().toArray()) {
       line(out, across.x(tick), 40, across.x(tick), 270, "#eee");
       text(out, across.x(tick), 288, "middle", "#666", plain(tick));

@@ -13,21 +13,21 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /** Draws a history: the holders of the hot lock, the states of the masters and the faults. */
-final class Picture {
+final class HistoryPicture {
   private static final long BUCKET_NANOS = 1_000_000_000L;
 
   private final long start;
   private final long end;
   private final List<Event> history;
 
-  private Picture(List<Event> history) {
+  private HistoryPicture(List<Event> history) {
     this.history = Checks.byTime(history);
     start = first("begin", this.history.get(0).atNanos());
     end = Math.max(start + 1, this.history.get(this.history.size() - 1).atNanos());
   }
 
   static String of(List<Event> history, Verdict verdict, String title) {
-    return TimelineHtml.render(new Picture(history).draw(verdict, title));
+    return TimelineHtml.render(new HistoryPicture(history).draw(verdict, title));
   }
 
   private Timeline draw(Verdict verdict, String title) {
@@ -67,7 +67,7 @@ final class Picture {
 
   private List<HolderLane> holders() {
     Map<String, List<Timeline.Hold>> lanes = new TreeMap<>();
-    for (Hold hold : Hold.of(history)) {
+    for (ClaimedHold hold : ClaimedHold.of(history)) {
       if (hold.names().contains(Settings.HOT) && hold.toNanos() > start) {
         long to = at(hold.toNanos());
         lanes

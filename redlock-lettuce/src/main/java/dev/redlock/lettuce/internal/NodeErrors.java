@@ -12,7 +12,7 @@ import java.util.regex.Pattern;
 import javax.net.ssl.SSLException;
 
 /** Translates exceptions of Lettuce and Netty into errors of a node. */
-public final class Failures {
+public final class NodeErrors {
   /** The first word of a message about a TLS failure. */
   static final String TLS = "TLS";
 
@@ -22,7 +22,7 @@ public final class Failures {
   private static final Pattern MILLIS = Pattern.compile("(\\d+) ?(?:ms\\b|millisecond\\(s\\))");
   private static final Pattern SECONDS = Pattern.compile("(\\d+) second\\(s\\)");
 
-  private Failures() {}
+  private NodeErrors() {}
 
   /** The class of the error. */
   static NodeError.Kind kind(Throwable failure) {

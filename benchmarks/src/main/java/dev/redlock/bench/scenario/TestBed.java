@@ -14,16 +14,16 @@ import java.util.Objects;
 /**
  * The masters of one scenario and the systems that are connected to them. Close stops all of them.
  */
-final class World implements AutoCloseable {
+final class TestBed implements AutoCloseable {
   private final RedisNodes nodes;
   private final Map<Peer, Contender> contenders = new LinkedHashMap<>();
 
-  private World(RedisNodes nodes) {
+  private TestBed(RedisNodes nodes) {
     this.nodes = nodes;
   }
 
-  static World start(int count, List<Peer> peers) {
-    World world = new World(RedisNodes.start(count));
+  static TestBed start(int count, List<Peer> peers) {
+    TestBed world = new TestBed(RedisNodes.start(count));
     try {
       peers.forEach(world::connect);
     } catch (RuntimeException e) {

@@ -6,7 +6,7 @@ import java.time.Duration;
 import java.util.List;
 
 /** Waits for the connections of a new client, which connects in the background. */
-public final class Connections {
+public final class Connecting {
   /** A node that has neither connected nor failed by then counts as unreachable. */
   private static final Duration CONNECTING = Duration.ofSeconds(2);
 
@@ -16,7 +16,7 @@ public final class Connections {
   /** After 3 s a client says why it has chosen no deployment. */
   private static final Duration CHOOSING = Duration.ofMillis(3_500);
 
-  private Connections() {}
+  private Connecting() {}
 
   /**
    * Returns when each member is connected, quarantined, or has refused the first connection; after
@@ -34,7 +34,7 @@ public final class Connections {
   private static boolean isUnsettled(List<NodeState> nodes, long passedNanos) {
     PresentSet set = PresentSet.of(nodes);
     if (passedNanos >= CONNECTING.toNanos()) {
-      return nodes.stream().allMatch(Connections::isConnecting)
+      return nodes.stream().allMatch(Connecting::isConnecting)
           ? passedNanos < BUSY.toNanos()
           : passedNanos < CHOOSING.toNanos()
               && nodes.stream().anyMatch(PresentSet::isWithoutRecord);
@@ -45,7 +45,7 @@ public final class Connections {
     return undecided
         || !set.isKnown()
         || set.members().stream().anyMatch(PresentSet::isWithoutRecord)
-        || set.members().stream().anyMatch(Connections::isConnecting);
+        || set.members().stream().anyMatch(Connecting::isConnecting);
   }
 
   /** Whether the first connection to the node has neither succeeded nor failed. */

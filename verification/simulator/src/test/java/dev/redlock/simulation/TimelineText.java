@@ -8,19 +8,19 @@ import java.util.Locale;
 import java.util.TreeSet;
 
 /**
- * Writes a history as the text that the test kit's {@code TimelineFile} draws: the leases, the
- * states of the nodes and the faults. The script {@code bin/simulate} starts the drawing.
+ * Writes a history as the text that {@code TimelineFile} draws: the leases, the states of the nodes
+ * and the faults. The script {@code bin/simulate} starts the drawing.
  */
-final class Picture {
+final class TimelineText {
   private final World world;
   private final List<String> lines = new ArrayList<>();
 
-  private Picture(World world) {
+  private TimelineText(World world) {
     this.world = world;
   }
 
   static List<String> of(Simulator.Result result) {
-    Picture p = new Picture(result.world());
+    TimelineText p = new TimelineText(result.world());
     p.head(result);
     p.holders();
     p.nodes();
