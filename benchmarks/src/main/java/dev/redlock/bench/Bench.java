@@ -13,9 +13,7 @@ import dev.redlock.bench.scenario.Crowds;
 import dev.redlock.bench.scenario.Distance;
 import dev.redlock.bench.scenario.HeldLeases;
 import dev.redlock.bench.scenario.Hung;
-import dev.redlock.bench.scenario.Jitter;
 import dev.redlock.bench.scenario.NodeCounts;
-import dev.redlock.bench.scenario.Profile;
 import dev.redlock.bench.scenario.Run;
 import dev.redlock.bench.scenario.Scenario;
 import dev.redlock.bench.scenario.Scripts;
@@ -60,14 +58,12 @@ public final class Bench implements Callable<Integer> {
           new ContendedProcesses(),
           Hung.paused(),
           Hung.killed(),
-          new Jitter(),
           new Waiters(),
           new HeldLeases(),
           new ThrottledLeases(),
           new Collision(),
           new Distance(),
           new Crowds(),
-          new Profile(),
           new Scripts(),
           new NodeCounts(),
           new ClusterScale());

@@ -10,7 +10,7 @@ import java.util.stream.DoubleStream;
 import java.util.stream.IntStream;
 import org.HdrHistogram.Histogram;
 
-/** Draws four kinds of pictures without a library, a script or an external font. */
+/** Draws three kinds of pictures without a library, a script or an external font. */
 final class Charts {
   /** In a reader's dark mode the background is dark, and colours that would be too dark are not. */
   private static final String DARK =
@@ -78,41 +78,6 @@ final class Charts {
       rect(out, LEFT, y, Math.max(1, scale.x(bar.value()) - LEFT), 18, colour(bar.label(), i));
       line(out, Math.max(LEFT, scale.x(bar.least())), y + 9, end, y + 9, "#000");
       text(out, end + 6, y + 13, "start", "#222", Numbers.of(bar.value()));
-    }
-    return out.append("</svg>").toString();
-  }
-
-  /** A bar that consists of parts, from left to right. */
-  record Stack(String label, List<Double> parts) {}
-
-  /** Draws bars that consist of these parts, on a linear scale. Negative parts count as zero. */
-  static String stacks(String title, String unit, List<String> parts, List<Stack> stacks) {
-    double most =
-        stacks.stream()
-            .mapToDouble(s -> s.parts().stream().mapToDouble(v -> Math.max(0, v)).sum())
-            .max()
-            .orElse(1);
-    int height = 70 + 30 * stacks.size();
-    StringBuilder out = begin(title + " (" + unit + ")", height);
-    double scale = (WIDTH - LEFT - RIGHT) / most;
-    for (int i = 0; i < stacks.size(); i++) {
-      double y = 40 + 30.0 * i;
-      double x = LEFT;
-      text(out, LEFT - 8, y + 15, "end", "#222", stacks.get(i).label());
-      for (int p = 0; p < parts.size(); p++) {
-        double value = Math.max(0, stacks.get(i).parts().get(p));
-        rect(out, x, y, value * scale, 22, COLOURS[p]);
-        if (value * scale > 26) {
-          text(out, x + value * scale / 2, y + 15, "middle", "#fff", Numbers.of(value));
-        }
-        x += value * scale;
-      }
-      text(out, x + 6, y + 15, "start", "#222", Numbers.of((x - LEFT) / scale));
-    }
-    for (int p = 0; p < parts.size(); p++) {
-      double x = LEFT + 130.0 * p;
-      rect(out, x, height - 24, 12, 12, COLOURS[p]);
-      text(out, x + 18, height - 14.0, "start", "#222", parts.get(p));
     }
     return out.append("</svg>").toString();
   }

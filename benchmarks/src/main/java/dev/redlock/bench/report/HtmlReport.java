@@ -24,11 +24,7 @@ public final class HtmlReport {
           "distance.acquire",
           "distance.hand-over",
           "crowd.executed-per-grant",
-          "crowd.hand-over",
-          "profile.parts");
-
-  /** The parts of a pair, in the order in which they are drawn. */
-  private static final List<String> PARTS = List.of("network", "scripts", "client", "wake-ups");
+          "crowd.hand-over");
 
   private final Results results;
   private final String machine;
@@ -105,32 +101,12 @@ public final class HtmlReport {
           .forEach(
               (chart, lines) ->
                   pictures.put(scenario + "." + chart.metric(), Charts.lines(chart, lines)));
-      if (results.metrics(scenario).containsAll(PARTS)) {
-        pictures.put(
-            scenario + ".parts",
-            Charts.stacks(scenario + ": parts of p50", "µs", PARTS, stacks(scenario)));
-      }
       Map<String, Histogram> curves = results.curves(scenario);
       if (!curves.isEmpty()) {
         pictures.put(scenario + ".percentiles", Charts.curves(scenario + ": latency", curves));
       }
     }
     return pictures;
-  }
-
-  private List<Charts.Stack> stacks(String scenario) {
-    List<Charts.Stack> stacks = new ArrayList<>();
-    for (String system : results.systems(scenario)) {
-      List<Double> parts =
-          PARTS.stream()
-              .flatMap(part -> results.figure(scenario, system, part).stream())
-              .map(Results.Figure::value)
-              .toList();
-      if (parts.size() == PARTS.size()) {
-        stacks.add(new Charts.Stack(system, parts));
-      }
-    }
-    return stacks;
   }
 
   private static boolean isPictured(String metric) {
