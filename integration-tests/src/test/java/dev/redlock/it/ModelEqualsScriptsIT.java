@@ -252,7 +252,7 @@ class ModelEqualsScriptsIT {
     private LockRequest ofCrowd(LockKeys keys, int step, long now) {
       if (step == 0) {
         lastToken = now;
-        return LockRequest.Acquire.of(keys, ids[0], now, 10_000);
+        return new LockRequest.Acquire(keys, ids[0], now, 10_000, null);
       } else if (step <= PROCESSES.length) {
         String member = keys.member(PROCESSES[step - 1]);
         return new LockRequest.Enqueue(
@@ -307,7 +307,7 @@ class ModelEqualsScriptsIT {
       } else if (kind < 93) {
         return new LockRequest.Break(keys, token);
       }
-      return new LockRequest.Inspect(keys);
+      return new LockRequest.Inspect(keys, true);
     }
 
     private LockRequest.QueueEntry entry(LockKeys keys, long now) {

@@ -53,11 +53,6 @@ public sealed interface LockRequest {
     public QueueEntry {
       requireNonNull(process, "process");
     }
-
-    /** A place that lives for a minute, of a process that does not have its turn. */
-    public QueueEntry(String process, long arrivalMicros, long patienceMicros) {
-      this(process, arrivalMicros, patienceMicros, 60_000, false);
-    }
   }
 
   /**
@@ -87,16 +82,6 @@ public sealed interface LockRequest {
     public Acquire {
       requireNonNull(keys, "keys");
       requireNonNull(leaseId, "leaseId");
-    }
-
-    /** A request without queue entry. */
-    public static Acquire of(LockKeys keys, String leaseId, long token, long ttlMillis) {
-      return new Acquire(keys, leaseId, token, ttlMillis, null);
-    }
-
-    /** The same request with this queue entry; null removes it. */
-    public Acquire withQueueEntry(@Nullable QueueEntry entry) {
-      return new Acquire(keys, leaseId, token, ttlMillis, entry);
     }
 
     @Override
@@ -194,26 +179,6 @@ public sealed interface LockRequest {
       requireNonNull(leaseId, "leaseId");
     }
 
-    /** The release of a lease: deletes the keys at once and leaves the queue unchanged. */
-    public static Release of(LockKeys keys, String leaseId, long token) {
-      return new Release(keys, leaseId, token, true, 0, null);
-    }
-
-    /** Undoes an attempt that did not become a lease. */
-    public static Release rollBack(LockKeys keys, String leaseId, long token) {
-      return new Release(keys, leaseId, token, false, 0, null);
-    }
-
-    /** The same release, which lets the keys live for this time at most. */
-    public Release keeping(long millis) {
-      return new Release(keys, leaseId, token, ended, millis, leaveQueue);
-    }
-
-    /** The same release, which also removes the entry of this process; null removes none. */
-    public Release leavingQueue(@Nullable String process) {
-      return new Release(keys, leaseId, token, ended, keepMillis, process);
-    }
-
     @Override
     public Operation operation() {
       return Operation.RELEASE;
@@ -261,11 +226,6 @@ public sealed interface LockRequest {
   record Inspect(LockKeys keys, boolean listens) implements LockRequest {
     public Inspect {
       requireNonNull(keys, "keys");
-    }
-
-    /** A request after which the node sends an invalidation of the next change. */
-    public Inspect(LockKeys keys) {
-      this(keys, true);
     }
 
     @Override

@@ -130,7 +130,7 @@ class CutOffIT {
     try {
       ClusterClients.eventually(
           cluster, Duration.ofSeconds(5), () -> node.status().state() == NodeStatus.State.VOTING);
-      long token = ask(node, new LockRequest.Inspect(keys)).nodeMicros();
+      long token = ask(node, new LockRequest.Inspect(keys, true)).nodeMicros();
       assertThat(ask(node, acquire(keys, "mine", token)).code()).isEqualTo(Code.GRANTED);
       node.waiting(keys);
       assertThat(ask(node, acquire(keys, "other", token + 1)).code()).isEqualTo(Code.HELD);
@@ -158,7 +158,7 @@ class CutOffIT {
   }
 
   private static LockRequest acquire(LockKeys keys, String leaseId, long token) {
-    return LockRequest.Acquire.of(keys, leaseId, token, 30_000);
+    return new LockRequest.Acquire(keys, leaseId, token, 30_000, null);
   }
 
   private static NodeReply ask(LockNode node, LockRequest request) {

@@ -51,7 +51,7 @@ abstract class ConnectionContract extends NodeContract {
   void beforeStart_requestsFail() {
     LockNode unstarted = server().newNode();
     CompletableFuture<NodeReply> answer = new CompletableFuture<>();
-    unstarted.send(new LockRequest.Inspect(fresh()), answer::complete);
+    unstarted.send(new LockRequest.Inspect(fresh(), true), answer::complete);
     assertFailed(answer.join(), NodeError.Kind.DISCONNECTED);
     unstarted.close();
   }
@@ -62,7 +62,7 @@ abstract class ConnectionContract extends NodeContract {
     server().pause();
     List<CompletableFuture<NodeReply>> unanswered = new ArrayList<>();
     for (int i = 0; i < 100; i++) {
-      unanswered.add(client.send(new LockRequest.Inspect(fresh())));
+      unanswered.add(client.send(new LockRequest.Inspect(fresh(), true)));
     }
 
     client.close();
@@ -85,7 +85,7 @@ abstract class ConnectionContract extends NodeContract {
     for (int i = 0; i < 1_000; i++) {
       CompletableFuture<NodeReply> answer = new CompletableFuture<>();
       client.node.send(
-          new LockRequest.Inspect(fresh()),
+          new LockRequest.Inspect(fresh(), true),
           reply -> {
             answers.incrementAndGet();
             answer.complete(reply);
@@ -101,7 +101,7 @@ abstract class ConnectionContract extends NodeContract {
     NodeStatus down = client.awaitStatus(status -> !status.usable());
     assertThat(down.connection()).as("earlier answers no longer count").isGreaterThan(before);
     assertThat(down.cause()).isNotEmpty();
-    CompletableFuture<NodeReply> refused = client.send(new LockRequest.Inspect(fresh()));
+    CompletableFuture<NodeReply> refused = client.send(new LockRequest.Inspect(fresh(), true));
     assertThat(refused).as("refused before send returns").isCompleted();
     assertFailed(refused.join(), NodeError.Kind.DISCONNECTED);
     assertThat(answers).hasValue(1_000);
@@ -127,7 +127,8 @@ abstract class ConnectionContract extends NodeContract {
     LockKeys keys = fresh();
     long token = client.now();
     server().pause();
-    CompletableFuture<NodeReply> lost = client.send(LockRequest.Acquire.of(keys, ME, token, TTL));
+    CompletableFuture<NodeReply> lost =
+        client.send(new LockRequest.Acquire(keys, ME, token, TTL, null));
     server().kill();
     assertFailed(lost.orTimeout(2, TimeUnit.SECONDS).join(), NodeError.Kind.DISCONNECTED);
 
@@ -219,9 +220,9 @@ abstract class ConnectionContract extends NodeContract {
       long token = client.now();
       server().forgetScripts();
       CompletableFuture<NodeReply> acquired =
-          client.send(LockRequest.Acquire.of(keys, ME, token, TTL));
+          client.send(new LockRequest.Acquire(keys, ME, token, TTL, null));
       CompletableFuture<NodeReply> released =
-          client.send(LockRequest.Release.rollBack(keys, ME, token));
+          client.send(new LockRequest.Release(keys, ME, token, false, 0, null));
       NodeReply undone = released.orTimeout(2, TimeUnit.SECONDS).join();
       assertThat(undone.code().definite()).as(undone.toString()).isTrue();
       NodeReply reply = acquired.orTimeout(2, TimeUnit.SECONDS).join();
@@ -240,7 +241,7 @@ abstract class ConnectionContract extends NodeContract {
     long before = client.node.status().connection();
     for (int i = 0; i < 3; i++) {
       client.node.send(
-          new LockRequest.Inspect(fresh()),
+          new LockRequest.Inspect(fresh(), true),
           reply -> {
             throw new IllegalStateException("thrown by the test, on purpose");
           });
@@ -257,12 +258,12 @@ abstract class ConnectionContract extends NodeContract {
     long token = client.now();
     assertCode(client.acquire(keys, "lease0", token, TTL), Code.GRANTED);
     for (int i = 1; i <= 50; i++) {
-      LockRequest next = LockRequest.Acquire.of(keys, "lease" + i, token + i, TTL);
+      LockRequest next = new LockRequest.Acquire(keys, "lease" + i, token + i, TTL, null);
       CompletableFuture<NodeReply> granted = new CompletableFuture<>();
       CountDownLatch busy = new CountDownLatch(1);
       CountDownLatch releaseSent = new CountDownLatch(1);
       client.node.send(
-          new LockRequest.Inspect(keys),
+          new LockRequest.Inspect(keys, true),
           inspected -> {
             busy.countDown();
             await(releaseSent);
@@ -270,7 +271,8 @@ abstract class ConnectionContract extends NodeContract {
           });
       await(busy);
       CompletableFuture<NodeReply> released =
-          client.send(LockRequest.Release.of(keys, "lease" + (i - 1), token + i - 1));
+          client.send(
+              new LockRequest.Release(keys, "lease" + (i - 1), token + i - 1, true, 0, null));
       releaseSent.countDown();
       assertCode(released.orTimeout(2, TimeUnit.SECONDS).join(), Code.RELEASED);
       assertCode(granted.orTimeout(2, TimeUnit.SECONDS).join(), Code.GRANTED);
@@ -291,7 +293,7 @@ abstract class ConnectionContract extends NodeContract {
     server().pause();
     List<CompletableFuture<NodeReply>> unanswered = new ArrayList<>();
     for (int i = 0; i < 500; i++) {
-      unanswered.add(client.send(new LockRequest.Inspect(fresh())));
+      unanswered.add(client.send(new LockRequest.Inspect(fresh(), true)));
     }
     server().resume();
     for (CompletableFuture<NodeReply> answer : unanswered) {

@@ -239,7 +239,7 @@ abstract class ExtendReleaseContract extends NodeContract {
   }
 
   private static LockRequest keeping(LockKeys keys, long token, long keepMillis) {
-    return LockRequest.Release.of(keys, ME, token).keeping(keepMillis);
+    return new LockRequest.Release(keys, ME, token, true, keepMillis, null);
   }
 
   @Test
@@ -351,8 +351,9 @@ abstract class ExtendReleaseContract extends NodeContract {
     LockKeys keys = fresh();
     long token = client.now();
     for (int i = 0; i < 200; i++) {
-      var granted = client.send(LockRequest.Acquire.of(keys, "lease" + i, token + i, TTL));
-      var released = client.send(LockRequest.Release.of(keys, "lease" + i, token + i));
+      var granted = client.send(new LockRequest.Acquire(keys, "lease" + i, token + i, TTL, null));
+      var released =
+          client.send(new LockRequest.Release(keys, "lease" + i, token + i, true, 0, null));
       if (i % 50 == 49) {
         assertCode(granted.join(), Code.GRANTED);
         assertCode(released.join(), Code.RELEASED);

@@ -121,7 +121,7 @@ class NodeRecordIT {
       assertThat(stored.epoch()).isEqualTo(epoch);
       CompletableFuture<NodeStatus> atReply = new CompletableFuture<>();
       other.node.send(
-          new LockRequest.Inspect(TestClient.keys("any")),
+          new LockRequest.Inspect(TestClient.keys("any"), true),
           reply -> {
             NodeStatus status = other.node.status();
             assertThat(reply.connection()).isEqualTo(status.connection());

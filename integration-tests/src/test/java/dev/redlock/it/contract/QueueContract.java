@@ -30,7 +30,7 @@ abstract class QueueContract extends NodeContract {
   }
 
   private static QueueEntry entry(LockKeys keys, String process, long arrival, long patience) {
-    return new QueueEntry(keys.member(process), arrival, patience);
+    return new QueueEntry(keys.member(process), arrival, patience, 60_000, false);
   }
 
   private NodeReply enqueue(TestClient by, String process) {
@@ -54,8 +54,12 @@ abstract class QueueContract extends NodeContract {
 
   private NodeReply take(String process, long arrival) {
     return client.ask(
-        LockRequest.Acquire.of(keys, "lease of " + process, ++token, TTL)
-            .withQueueEntry(entry(keys, process, arrival, PATIENCE_MICROS)));
+        new LockRequest.Acquire(
+            keys,
+            "lease of " + process,
+            ++token,
+            TTL,
+            entry(keys, process, arrival, PATIENCE_MICROS)));
   }
 
   /** Acquires as a client that has no place in the queue. */
@@ -195,7 +199,7 @@ abstract class QueueContract extends NodeContract {
     hold();
     enqueue(first, "first");
     enqueue(second, "second");
-    client.ask(LockRequest.Release.of(keys, "lease of holder", token).keeping(5_000));
+    client.ask(new LockRequest.Release(keys, "lease of holder", token, true, 5_000, null));
 
     awaitKey(first, keys.watchKey("first"));
     assertThat(turns(first)).containsExactly(keys.watchKey("first"));
@@ -255,7 +259,7 @@ abstract class QueueContract extends NodeContract {
     enqueue(client, "patient");
     free("holder");
 
-    client.ask(LockRequest.Release.rollBack(keys, "no lease", 1).leavingQueue("leaver"));
+    client.ask(new LockRequest.Release(keys, "no lease", 1, false, 0, "leaver"));
     NodeReply admitted = enqueue(client, "patient");
     assertCode(admitted, Code.ADMITTED);
     assertCode(take("patient"), Code.GRANTED);
@@ -334,8 +338,7 @@ abstract class QueueContract extends NodeContract {
 
     // Its release wakes the queues of its names.
     LockRequest.Acquire all =
-        LockRequest.Acquire.of(both, "all", ++token, TTL)
-            .withQueueEntry(entry(both, "many", 0, PATIENCE_MICROS));
+        new LockRequest.Acquire(both, "all", ++token, TTL, entry(both, "many", 0, PATIENCE_MICROS));
     assertCode(many.ask(all), Code.GRANTED);
     TestClient next = another();
     assertCode(enqueue(next, "next"), Code.HELD);
@@ -358,7 +361,7 @@ abstract class QueueContract extends NodeContract {
     assertCode(take("p"), Code.GRANTED);
     free("p");
     assertCode(newcomer(), Code.GRANTED);
-    client.ask(LockRequest.Release.of(keys, "lease of a newcomer", token).leavingQueue("p"));
+    client.ask(new LockRequest.Release(keys, "lease of a newcomer", token, true, 0, "p"));
     server().delete(keys.queueKey());
     assertFree(keys);
   }

@@ -80,20 +80,14 @@ class StandaloneNodeIT {
     assertThat(client.extend(keys, "me", token, 5_000).code()).isEqualTo(Code.EXTENDED);
     assertThat(client.release(keys, "me", token).code()).isEqualTo(Code.RELEASED);
     assertThat(client.ask(new LockRequest.Break(keys, token)).code()).isEqualTo(Code.NOT_OWNER);
-    LockRequest.QueueEntry other = new LockRequest.QueueEntry("q", 0, 1_000_000);
-    LockRequest.QueueEntry entry = new LockRequest.QueueEntry("p", 0, 1_000_000);
+    LockRequest.QueueEntry other = new LockRequest.QueueEntry("q", 0, 1_000_000, 60_000, false);
+    LockRequest.QueueEntry entry = new LockRequest.QueueEntry("p", 0, 1_000_000, 60_000, false);
     assertThat(client.ask(new LockRequest.Enqueue(keys, entry, 0)).code()).isEqualTo(Code.ADMITTED);
     assertThat(client.ask(new LockRequest.Enqueue(keys, other, 0)).code()).isEqualTo(Code.QUEUED);
     assertThat(client.acquire(keys, "newcomer", token + 1, 5_000).code()).isEqualTo(Code.QUEUED);
-    assertThat(
-            client
-                .ask(LockRequest.Acquire.of(keys, "x", token + 1, 5_000).withQueueEntry(entry))
-                .code())
+    assertThat(client.ask(new LockRequest.Acquire(keys, "x", token + 1, 5_000, entry)).code())
         .isEqualTo(Code.GRANTED);
-    assertThat(
-            client
-                .ask(LockRequest.Release.of(keys, "x", token + 1).keeping(100).leavingQueue("p"))
-                .code())
+    assertThat(client.ask(new LockRequest.Release(keys, "x", token + 1, true, 100, "p")).code())
         .isEqualTo(Code.RELEASED);
   }
 
@@ -289,7 +283,7 @@ class StandaloneNodeIT {
     server.pause();
     List<CompletableFuture<NodeReply>> answers = new ArrayList<>();
     for (int i = 0; i < 15; i++) {
-      answers.add(client.send(new LockRequest.Inspect(NodeContract.fresh())));
+      answers.add(client.send(new LockRequest.Inspect(NodeContract.fresh(), true)));
     }
     for (CompletableFuture<NodeReply> refused : answers.subList(10, 15)) {
       assertThat(refused).isCompleted();
@@ -308,7 +302,8 @@ class StandaloneNodeIT {
     long before = client.node.status().connection();
 
     server.gate().dropReplies();
-    CompletableFuture<NodeReply> lost = client.send(new LockRequest.Inspect(NodeContract.fresh()));
+    CompletableFuture<NodeReply> lost =
+        client.send(new LockRequest.Inspect(NodeContract.fresh(), true));
 
     NodeReply reply = lost.orTimeout(9, TimeUnit.SECONDS).join();
     assertThat(reply.error().kind()).isEqualTo(NodeError.Kind.DISCONNECTED);

@@ -100,7 +100,7 @@ public final class TestClient implements AutoCloseable {
   }
 
   public NodeReply acquire(LockKeys keys, String leaseId, long token, long ttlMillis) {
-    return ask(LockRequest.Acquire.of(keys, leaseId, token, ttlMillis));
+    return ask(new LockRequest.Acquire(keys, leaseId, token, ttlMillis, null));
   }
 
   NodeReply extend(LockKeys keys, String leaseId, long token, long ttlMillis) {
@@ -108,15 +108,15 @@ public final class TestClient implements AutoCloseable {
   }
 
   public NodeReply release(LockKeys keys, String leaseId, long token) {
-    return ask(LockRequest.Release.of(keys, leaseId, token));
+    return ask(new LockRequest.Release(keys, leaseId, token, true, 0, null));
   }
 
   NodeReply rollBack(LockKeys keys, String leaseId, long token) {
-    return ask(LockRequest.Release.rollBack(keys, leaseId, token));
+    return ask(new LockRequest.Release(keys, leaseId, token, false, 0, null));
   }
 
   NodeReply inspect(LockKeys keys) {
-    return ask(new LockRequest.Inspect(keys));
+    return ask(new LockRequest.Inspect(keys, true));
   }
 
   /** The node's clock. */

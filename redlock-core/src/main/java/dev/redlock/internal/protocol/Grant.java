@@ -96,6 +96,6 @@ final class Grant {
 
   /** The release, which lets the keys live for this time at most. */
   LockRequest.Release release(long keepMillis) {
-    return LockRequest.Release.of(keys, id, token).keeping(keepMillis);
+    return new LockRequest.Release(keys, id, token, true, keepMillis, null);
   }
 }

@@ -3,6 +3,7 @@ package dev.redlock.internal.protocol;
 import dev.redlock.LockOptions;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockRequest;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The places of this process in the queues of the nodes. It is queued at the home node, and for a
@@ -65,7 +66,7 @@ final class QueuePlaces {
    */
   LockRequest.Inspect listen(int node) {
     queuedMask |= 1L << node;
-    return new LockRequest.Inspect(keys);
+    return new LockRequest.Inspect(keys, true);
   }
 
   /**
@@ -140,7 +141,7 @@ final class QueuePlaces {
       arrivalMicros = 0; // A process that returns enters the queue at its end.
     }
     if (left != 0) {
-      pendingReleases.add(nothing().leavingQueue(member), left, STAY_NANOS, nowNanos);
+      pendingReleases.add(nothing(member), left, STAY_NANOS, nowNanos);
     }
   }
 
@@ -149,11 +150,11 @@ final class QueuePlaces {
    * until the next lease that it does. A roll-back makes them forget it.
    */
   void stopListening(long nowNanos) {
-    pendingReleases.add(nothing(), nodes.usable(), STAY_NANOS, nowNanos);
+    pendingReleases.add(nothing(null), nodes.usable(), STAY_NANOS, nowNanos);
   }
 
-  /** The roll-back of an attempt that never was. */
-  private LockRequest.Release nothing() {
-    return LockRequest.Release.rollBack(keys, random.leaseId(), 1);
+  /** The roll-back of an attempt that never was; it also removes this process from the queue. */
+  private LockRequest.Release nothing(@Nullable String process) {
+    return new LockRequest.Release(keys, random.leaseId(), 1, false, 0, process);
   }
 }

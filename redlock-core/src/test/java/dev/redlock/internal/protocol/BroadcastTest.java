@@ -21,7 +21,7 @@ class BroadcastTest {
   void begin_asksEachNodeWithAProbedConnection() {
     nodes.state(1, NodeStatus.State.CONNECTING, 1);
     nodes.state(2, NodeStatus.State.QUARANTINED, 1);
-    LockRequest request = new LockRequest.Inspect(TestNodes.KEYS);
+    LockRequest request = new LockRequest.Inspect(TestNodes.KEYS, true);
     Broadcast b = begin(request);
     assertThat(effects).containsExactly(new Effect.Send(b, request, 0b101));
     assertThat(b.sentNanos()).isEqualTo(1000);
@@ -47,7 +47,7 @@ class BroadcastTest {
 
   @Test
   void broadcast_isOver_whenAllReplied() {
-    Broadcast b = begin(new LockRequest.Inspect(TestNodes.KEYS));
+    Broadcast b = begin(new LockRequest.Inspect(TestNodes.KEYS, true));
     b.answered(0);
     b.answered(1);
     assertThat(b.isOver(1099)).isFalse();
@@ -57,7 +57,7 @@ class BroadcastTest {
 
   @Test
   void broadcast_isOver_atTheTimeout() {
-    Broadcast b = begin(new LockRequest.Inspect(TestNodes.KEYS));
+    Broadcast b = begin(new LockRequest.Inspect(TestNodes.KEYS, true));
     assertThat(b.isOver(1100)).isTrue();
   }
 }

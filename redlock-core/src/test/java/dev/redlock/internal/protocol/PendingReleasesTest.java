@@ -23,7 +23,7 @@ class PendingReleasesTest {
   private static final NodeReply OVERLOADED =
       NodeReply.failed(1, NodeError.Kind.OVERLOADED, "by the test");
   private static final LockRequest.Acquire ACQUIRE =
-      LockRequest.Acquire.of(TestNodes.KEYS, "a", 64, 1000);
+      new LockRequest.Acquire(TestNodes.KEYS, "a", 64, 1000, null);
 
   private final TestNodes nodes = new TestNodes(3);
   private final List<Effect> effects = new ArrayList<>();
@@ -39,7 +39,7 @@ class PendingReleasesTest {
     Duration timeout = Duration.ofMillis(timeoutMillis);
     LockOptions config = TestNodes.options().nodeTimeout(timeout).build();
     LockRequest.Acquire request =
-        LockRequest.Acquire.of(TestNodes.KEYS, id, 64, config.leaseTime().toMillis());
+        new LockRequest.Acquire(TestNodes.KEYS, id, 64, config.leaseTime().toMillis(), null);
     AcquireRound won = new AcquireRound(nodes, request, config, false, -1, now, now / MILLI);
     return new HeldLease(new Grant(won, config), nodes, new TestNodes.Middle(), new ArrayList<>());
   }

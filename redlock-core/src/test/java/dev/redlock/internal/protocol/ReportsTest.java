@@ -235,7 +235,7 @@ class ReportsTest {
 
   @Test
   void release_withoutAQuorum_saysWhatEachNodeDid() {
-    LockRequest.Release request = LockRequest.Release.of(TestNodes.KEYS, "id", 64);
+    LockRequest.Release request = new LockRequest.Release(TestNodes.KEYS, "id", 64, true, 0, null);
     PendingRelease release = new PendingRelease(request, start, nodes);
     release.asked(0b111, start);
     release.record(0, TestNodes.reply(Code.RELEASED));

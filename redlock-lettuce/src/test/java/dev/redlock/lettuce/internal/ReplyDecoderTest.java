@@ -34,14 +34,19 @@ class ReplyDecoderTest {
   private static final LockKeys KEYS = LockKeys.of("redlock", List.of("{t}a", "{t}b"));
   private static final List<LockRequest> REQUESTS =
       List.of(
-          LockRequest.Acquire.of(KEYS, "id", 16, 30_000),
-          LockRequest.Acquire.of(LockKeys.of("redlock", List.of("f")), "id", 16, 30_000)
-              .withQueueEntry(new LockRequest.QueueEntry("process", 0, 1_000)),
-          new LockRequest.Enqueue(KEYS, new LockRequest.QueueEntry("process", 0, 1_000), 0),
+          new LockRequest.Acquire(KEYS, "id", 16, 30_000, null),
+          new LockRequest.Acquire(
+              LockKeys.of("redlock", List.of("f")),
+              "id",
+              16,
+              30_000,
+              new LockRequest.QueueEntry("process", 0, 1_000, 60_000, false)),
+          new LockRequest.Enqueue(
+              KEYS, new LockRequest.QueueEntry("process", 0, 1_000, 60_000, false), 0),
           new LockRequest.Extend(KEYS, "id", 16, 30_000),
-          LockRequest.Release.of(KEYS, "id", 16),
+          new LockRequest.Release(KEYS, "id", 16, true, 0, null),
           new LockRequest.Break(KEYS, 16),
-          new LockRequest.Inspect(KEYS));
+          new LockRequest.Inspect(KEYS, true));
 
   /** The decoder reads no clock and waits for nothing. */
   private static final Time TIME =
@@ -179,7 +184,7 @@ class ReplyDecoderTest {
 
   @Test
   void integer_isAGrantOnlyIfItIsATimeThatAllowsTheToken() {
-    LockRequest acquire = LockRequest.Acquire.of(KEYS, "id", NOW_MICROS, 30_000);
+    LockRequest acquire = new LockRequest.Acquire(KEYS, "id", NOW_MICROS, 30_000, null);
     NodeReply reply = replyTo(acquire, ":" + (NOW_MICROS + 2_000_000) + "\r\n");
     assertThat(reply.code()).isEqualTo(Code.GRANTED);
     assertThat(reply.nodeMicros()).isEqualTo(NOW_MICROS + 2_000_000);
@@ -203,7 +208,7 @@ class ReplyDecoderTest {
 
   @Test
   void integer_isARelease_onlyIfItIsItsCode() {
-    LockRequest release = LockRequest.Release.of(KEYS, "id", NOW_MICROS);
+    LockRequest release = new LockRequest.Release(KEYS, "id", NOW_MICROS, true, 0, null);
     NodeReply reply = replyTo(release, ":8\r\n");
     assertThat(reply.code()).isEqualTo(Code.RELEASED);
     assertThat(reply.fence()).isEqualTo(NOW_MICROS);

@@ -56,7 +56,7 @@ class MemoryRecordTest {
         one.change(TELL)
             .thenAccept(stored -> events.add(List.of(stored.epoch(), one.status().connection())));
     two.send(
-        new LockRequest.Inspect(LockKeys.of("redlock", List.of("x"))),
+        new LockRequest.Inspect(LockKeys.of("redlock", List.of("x")), true),
         reply -> {
           assertThat(reply.connection()).isEqualTo(two.status().connection());
           assertThat(two.status().record()).isEqualTo(one.status().record());

@@ -98,7 +98,7 @@ final class RealRule implements NodeRule {
     String id = String.valueOf(r.id());
     long token = token(r.token());
     return switch (r.kind()) {
-      case ACQUIRE -> LockRequest.Acquire.of(KEYS, id, token, TTL_MILLIS);
+      case ACQUIRE -> new LockRequest.Acquire(KEYS, id, token, TTL_MILLIS, null);
       case EXTEND -> new LockRequest.Extend(KEYS, id, token, TTL_MILLIS);
       case RELEASE -> new LockRequest.Release(KEYS, id, token, true, 0, null);
       case ROLL_BACK -> new LockRequest.Release(KEYS, id, token, false, 0, null);

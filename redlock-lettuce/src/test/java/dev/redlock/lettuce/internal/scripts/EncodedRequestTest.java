@@ -54,18 +54,18 @@ class EncodedRequestTest {
 
   @Test
   void acquire_plain_hasFourArguments() {
-    assertThat(words(LockRequest.Acquire.of(ONE, "id", 1764000000123456L, 30_000), Script.ACQUIRE))
+    assertThat(
+            words(
+                new LockRequest.Acquire(ONE, "id", 1764000000123456L, 30_000, null),
+                Script.ACQUIRE))
         .containsExactly(
             "2", "redlock:{a}", "redlock:{a}:fence", "id", "1764000000123456", "30000", "120000");
   }
 
   @Test
   void acquire_withQueueEntry_addsKeyAndEntry() {
-    LockRequest.QueueEntry entry = new LockRequest.QueueEntry("p\u00e9", 7, 5_000);
-    assertThat(
-            words(
-                LockRequest.Acquire.of(ONE, "id", 12, 30_000).withQueueEntry(entry),
-                Script.ACQUIRE))
+    LockRequest.QueueEntry entry = new LockRequest.QueueEntry("p\u00e9", 7, 5_000, 60_000, false);
+    assertThat(words(new LockRequest.Acquire(ONE, "id", 12, 30_000, entry), Script.ACQUIRE))
         .containsExactly(
             "2",
             "redlock:{a}",
@@ -82,7 +82,7 @@ class EncodedRequestTest {
 
   @Test
   void enqueue_declaresTheTurnKeys_andWithSeveralNamesTheLockKeysToo() {
-    LockRequest.QueueEntry entry = new LockRequest.QueueEntry("p", 7, 5_000);
+    LockRequest.QueueEntry entry = new LockRequest.QueueEntry("p", 7, 5_000, 60_000, false);
     assertThat(words(new LockRequest.Enqueue(ONE, entry, 11), Script.ENQUEUE))
         .containsExactly(
             "2",
@@ -119,9 +119,9 @@ class EncodedRequestTest {
 
   @Test
   void severalNames_haveAQueueOfTheirOwn_whichAcquireAndReleaseName() {
-    assertThat(words(LockRequest.Acquire.of(TWO, "id", 12, 30_000), Script.ACQUIRE))
+    assertThat(words(new LockRequest.Acquire(TWO, "id", 12, 30_000, null), Script.ACQUIRE))
         .endsWith("id", "12", "30000", "120000", TWO.queueKey());
-    assertThat(words(LockRequest.Release.of(TWO, "id", 12), Script.RELEASE))
+    assertThat(words(new LockRequest.Release(TWO, "id", 12, true, 0, null), Script.RELEASE))
         .endsWith("id", "12", "120000", "1", "0", "", "", TWO.queueKey());
   }
 
@@ -142,23 +142,20 @@ class EncodedRequestTest {
 
   @Test
   void release_andBreakAndInspect() {
-    assertThat(words(LockRequest.Release.of(ONE, "id", 12), Script.RELEASE))
+    assertThat(words(new LockRequest.Release(ONE, "id", 12, true, 0, null), Script.RELEASE))
         .endsWith("id", "12", "120000", "1", "0");
-    assertThat(
-            words(
-                LockRequest.Release.rollBack(ONE, "id", 12).keeping(300).leavingQueue("p"),
-                Script.RELEASE))
+    assertThat(words(new LockRequest.Release(ONE, "id", 12, false, 300, "p"), Script.RELEASE))
         .containsExactly(
             "2", "redlock:{a}", "redlock:{a}:fence", "id", "12", "120000", "0", "300", "p");
     assertThat(words(new LockRequest.Break(ONE, 12), Script.BREAK))
         .containsExactly("2", "redlock:{a}", "redlock:{a}:fence", "12", "120000");
-    assertThat(words(new LockRequest.Inspect(ONE), Script.INSPECT))
+    assertThat(words(new LockRequest.Inspect(ONE, true), Script.INSPECT))
         .containsExactly("2", "redlock:{a}", "redlock:{a}:fence");
   }
 
   @Test
   void keyNames_areThoseOfTheScript() {
-    EncodedRequest encoded = encoded(new LockRequest.Inspect(TWO));
+    EncodedRequest encoded = encoded(new LockRequest.Inspect(TWO, true));
     assertThat(encoded.keyName(1)).isEqualTo(TWO.lockKey(0));
     assertThat(encoded.keyName(2)).isEqualTo(TWO.lockKey(0) + ":fence");
     assertThat(encoded.keyName(3)).isEqualTo(TWO.lockKey(1));
@@ -167,7 +164,7 @@ class EncodedRequestTest {
 
   @Test
   void of_sameRequestForAnotherNode_isNotEncodedAgain() {
-    LockRequest request = LockRequest.Acquire.of(ONE, "id", 12, 30_000);
+    LockRequest request = new LockRequest.Acquire(ONE, "id", 12, 30_000, null);
     assertThat(encoded(request)).isSameAs(encoded(request));
   }
 
@@ -189,7 +186,7 @@ class EncodedRequestTest {
 
   @Test
   void step_declaresTheOneKeyOfItsScript_andRejectsOtherScripts() {
-    LockRequest request = LockRequest.Acquire.of(TWO, "id", 12, 30_000);
+    LockRequest request = new LockRequest.Acquire(TWO, "id", 12, 30_000, null);
     EncodedRequest lock = EncodedRequest.step(Script.LOCK_KEY, request, 1, "take", "id");
     assertThat(words(lock.eval(), Script.LOCK_KEY, "EVAL"))
         .containsExactly("1", TWO.lockKey(1), "take", "id");
