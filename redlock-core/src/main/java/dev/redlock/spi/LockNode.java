@@ -153,20 +153,9 @@ public interface LockNode extends AutoCloseable {
       Time time,
       Listener listener) {
 
-    /** What a node of a client that acquires locks needs to know. */
-    public Context(
-        Duration maxLeaseTime,
-        RestartGuard restartGuard,
-        String keyPrefix,
-        String label,
-        Time time,
-        Listener listener) {
-      this(maxLeaseTime, restartGuard, keyPrefix, label, false, time, listener);
-    }
-
     /** The same for a node that an operator adds: it gets its marker, whatever the client does. */
     public Context thatWrites() {
-      return new Context(maxLeaseTime, restartGuard, keyPrefix, label, time, listener);
+      return new Context(maxLeaseTime, restartGuard, keyPrefix, label, false, time, listener);
     }
 
     public Context {

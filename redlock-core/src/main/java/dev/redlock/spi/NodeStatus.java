@@ -34,18 +34,7 @@ public record NodeStatus(
 
   /** The status of a connection to a server that is not erring, and keeps no record. */
   public NodeStatus(State state, long connection, long sinceNanos, long untilNanos, String cause) {
-    this(state, connection, sinceNanos, untilNanos, cause, false);
-  }
-
-  /** The status of a connection to a server that keeps no record. */
-  public NodeStatus(
-      State state,
-      long connection,
-      long sinceNanos,
-      long untilNanos,
-      String cause,
-      boolean erring) {
-    this(state, connection, sinceNanos, untilNanos, cause, erring, null);
+    this(state, connection, sinceNanos, untilNanos, cause, false, null);
   }
 
   public NodeStatus {

@@ -109,6 +109,7 @@ class CutOffIT {
             RestartGuard.OFF,
             "redlock",
             "",
+            false,
             new TestTime(),
             new LockNode.Listener() {
               @Override

@@ -346,7 +346,7 @@ class SpreadIT {
         };
     LockNode.Context context =
         new LockNode.Context(
-            Duration.ofSeconds(30), RestartGuard.OFF, "redlock", "", new TestTime(), client);
+            Duration.ofSeconds(30), RestartGuard.OFF, "redlock", "", false, new TestTime(), client);
     LockNode[] nodes = connect(SPREAD);
     try {
       nodes[0].start(context);

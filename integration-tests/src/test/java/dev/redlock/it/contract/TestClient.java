@@ -53,7 +53,7 @@ public final class TestClient implements AutoCloseable {
 
   static TestClient startOnly(LockNode node, RestartGuard guard, Duration maxLease) {
     TestClient client = new TestClient(node);
-    node.start(new LockNode.Context(maxLease, guard, PREFIX, "", TIME, client.listener()));
+    node.start(new LockNode.Context(maxLease, guard, PREFIX, "", false, TIME, client.listener()));
     return client;
   }
 

@@ -38,7 +38,7 @@ class MasterLinksTest {
           LettuceOptions.defaults(),
           new SharedResources(null),
           new LockNode.Context(
-              Duration.ofSeconds(2), RestartGuard.UPTIME, "redlock", "", time, new Deaf()),
+              Duration.ofSeconds(2), RestartGuard.UPTIME, "redlock", "", false, time, new Deaf()),
           Duration.ofSeconds(4));
 
   @AfterEach

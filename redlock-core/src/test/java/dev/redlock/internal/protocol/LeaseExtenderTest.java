@@ -490,7 +490,7 @@ class LeaseExtenderTest {
   @Test
   void earlyExtension_ofANodeThatErrs_takesNoTurn_butTheNextExtensionGoesToItToo() {
     failsLate(1);
-    nodes.status(1, new NodeStatus(NodeStatus.State.VOTING, 1, 0, 0, "by the test", true));
+    nodes.status(1, new NodeStatus(NodeStatus.State.VOTING, 1, 0, 0, "by the test", true, null));
     passTo(20);
     nothingIsSent();
     assertThat(nodes.extensions().underWay()).isZero();

@@ -37,7 +37,7 @@ class PendingReleasesRetryTest {
 
     @Override
     public NodeStatus status(int node) {
-      return new NodeStatus(NodeStatus.State.VOTING, 1, 0, 0, "", erring);
+      return new NodeStatus(NodeStatus.State.VOTING, 1, 0, 0, "", erring, null);
     }
 
     @Override

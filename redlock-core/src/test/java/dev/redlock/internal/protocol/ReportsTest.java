@@ -164,7 +164,8 @@ class ReportsTest {
   void nodes_thatWereNotAsked_sayTheirState() {
     nodes.state(0, NodeStatus.State.CONNECTING, 1);
     nodes.status(1, new NodeStatus(NodeStatus.State.QUARANTINED, 1, 0, start + 9 * MILLI, "new"));
-    nodes.status(2, new NodeStatus(NodeStatus.State.VOTING, 1, 0, 0, "READONLY: replica", true));
+    nodes.status(
+        2, new NodeStatus(NodeStatus.State.VOTING, 1, 0, 0, "READONLY: replica", true, null));
     assertThat(report(round(), 4).votes())
         .containsExactly(
             new NodeVote(

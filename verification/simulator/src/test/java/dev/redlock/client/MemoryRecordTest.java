@@ -34,7 +34,7 @@ class MemoryRecordTest {
   private void start(LockNode node) {
     node.start(
         new LockNode.Context(
-            Duration.ofSeconds(30), RestartGuard.OFF, "redlock", "", time, new Statuses()));
+            Duration.ofSeconds(30), RestartGuard.OFF, "redlock", "", false, time, new Statuses()));
     time.pass(Duration.ofMillis(100));
   }
 

@@ -45,7 +45,7 @@ class MemoryServerTest {
 
   private static LockNode.Context context() {
     return new LockNode.Context(
-        Duration.ofSeconds(30), RestartGuard.OFF, "redlock", "", new Standing(), new Deaf());
+        Duration.ofSeconds(30), RestartGuard.OFF, "redlock", "", false, new Standing(), new Deaf());
   }
 
   /** No timer runs: a client that finds the server down stays disconnected. */

@@ -202,6 +202,7 @@ public final class ConnectionWorld {
             RestartGuard.UPTIME,
             "redlock",
             "",
+            false,
             loop,
             new Listener()));
     replaceJitter(jitter);
