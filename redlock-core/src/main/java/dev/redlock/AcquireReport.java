@@ -1,6 +1,5 @@
 package dev.redlock;
 
-import static java.util.Objects.requireNonNull;
 import static java.util.stream.Collectors.joining;
 
 import dev.redlock.internal.text.Printable;
@@ -46,10 +45,7 @@ public record AcquireReport(
 
   public AcquireReport {
     names = List.copyOf(names);
-    requireNonNull(verdict, "verdict");
     votes = List.copyOf(votes);
-    requireNonNull(waited, "waited");
-    requireNonNull(overdue, "overdue");
   }
 
   /**
@@ -87,12 +83,6 @@ public record AcquireReport(
       @Nullable Duration remaining,
       @Nullable String holderLabel)
       implements Serializable {
-
-    public NodeVote {
-      requireNonNull(node, "node");
-      requireNonNull(vote, "vote");
-      requireNonNull(latency, "latency");
-    }
 
     @Override
     public String toString() {

@@ -1,7 +1,5 @@
 package dev.redlock.operations;
 
-import static java.util.Objects.requireNonNull;
-
 import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -16,7 +14,6 @@ import org.jspecify.annotations.Nullable;
 public record LockInspection(String name, int quorum, List<NodeView> nodes) {
 
   public LockInspection {
-    requireNonNull(name, "name");
     nodes = List.copyOf(nodes);
   }
 

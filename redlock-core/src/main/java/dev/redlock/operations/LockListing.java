@@ -1,7 +1,5 @@
 package dev.redlock.operations;
 
-import static java.util.Objects.requireNonNull;
-
 import dev.redlock.internal.text.Printable;
 import java.time.Duration;
 import java.util.List;
@@ -54,9 +52,6 @@ public interface LockListing extends AutoCloseable {
       int storedBy,
       Map<String, Integer> waiting) {
     public Entry {
-      requireNonNull(name, "name");
-      requireNonNull(holder, "holder");
-      requireNonNull(remaining, "remaining");
       waiting = Map.copyOf(waiting);
     }
 

@@ -1,7 +1,5 @@
 package dev.redlock.operations;
 
-import static java.util.Objects.requireNonNull;
-
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,11 +19,6 @@ public record LockState(
     @Nullable String holder,
     @Nullable String holderLabel,
     long highestTokenSeen) {
-  public LockState {
-    requireNonNull(name, "name");
-    requireNonNull(status, "status");
-  }
-
   /** Whether a lock is held. */
   public enum Status {
     /** A quorum of nodes stores one lease. */

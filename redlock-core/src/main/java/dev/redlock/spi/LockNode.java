@@ -1,7 +1,5 @@
 package dev.redlock.spi;
 
-import static java.util.Objects.requireNonNull;
-
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -156,15 +154,6 @@ public interface LockNode extends AutoCloseable {
     /** The same for a node that an operator adds: it gets its marker, whatever the client does. */
     public Context thatWrites() {
       return new Context(maxLeaseTime, restartGuard, keyPrefix, label, false, time, listener);
-    }
-
-    public Context {
-      requireNonNull(maxLeaseTime, "maxLeaseTime");
-      requireNonNull(restartGuard, "restartGuard");
-      requireNonNull(keyPrefix, "keyPrefix");
-      requireNonNull(label, "label");
-      requireNonNull(time, "time");
-      requireNonNull(listener, "listener");
     }
   }
 

@@ -1,7 +1,5 @@
 package dev.redlock.spi;
 
-import static java.util.Objects.requireNonNull;
-
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -49,11 +47,7 @@ public sealed interface LockRequest {
    *     place does not refuse it
    */
   record QueueEntry(
-      String process, long arrivalMicros, long patienceMicros, long lifeMillis, boolean atTurn) {
-    public QueueEntry {
-      requireNonNull(process, "process");
-    }
-  }
+      String process, long arrivalMicros, long patienceMicros, long lifeMillis, boolean atTurn) {}
 
   /**
    * Requests the lock. The node grants it if each key is absent or has this lease id, and if it
@@ -78,11 +72,6 @@ public sealed interface LockRequest {
 
     /** How far ahead of the node's clock a token may lie, in microseconds. */
     public static final long AHEAD_MICROS = 2_000_000;
-
-    public Acquire {
-      requireNonNull(keys, "keys");
-      requireNonNull(leaseId, "leaseId");
-    }
 
     @Override
     public Operation operation() {
@@ -113,11 +102,6 @@ public sealed interface LockRequest {
    *     decides
    */
   record Enqueue(LockKeys keys, QueueEntry entry, long afterToken) implements LockRequest {
-    public Enqueue {
-      requireNonNull(keys, "keys");
-      requireNonNull(entry, "entry");
-    }
-
     @Override
     public Operation operation() {
       return Operation.ENQUEUE;
@@ -136,11 +120,6 @@ public sealed interface LockRequest {
    * @param ttlMillis the lease time
    */
   record Extend(LockKeys keys, String leaseId, long token, long ttlMillis) implements LockRequest {
-    public Extend {
-      requireNonNull(keys, "keys");
-      requireNonNull(leaseId, "leaseId");
-    }
-
     @Override
     public Operation operation() {
       return Operation.EXTEND;
@@ -174,11 +153,6 @@ public sealed interface LockRequest {
       long keepMillis,
       @Nullable String leaveQueue)
       implements LockRequest {
-    public Release {
-      requireNonNull(keys, "keys");
-      requireNonNull(leaseId, "leaseId");
-    }
-
     @Override
     public Operation operation() {
       return Operation.RELEASE;
@@ -202,10 +176,6 @@ public sealed interface LockRequest {
    * @param token above every known fence, so that the holder can neither extend nor repair
    */
   record Break(LockKeys keys, long token) implements LockRequest {
-    public Break {
-      requireNonNull(keys, "keys");
-    }
-
     @Override
     public Operation operation() {
       return Operation.BREAK;
@@ -224,10 +194,6 @@ public sealed interface LockRequest {
    * @param listens whether the node is to send an invalidation of the next change of a lock key
    */
   record Inspect(LockKeys keys, boolean listens) implements LockRequest {
-    public Inspect {
-      requireNonNull(keys, "keys");
-    }
-
     @Override
     public Operation operation() {
       return Operation.INSPECT;

@@ -222,11 +222,6 @@ public record NodeRecord(
    */
   public record Change(Kind kind, NodeRecord record) {
 
-    public Change {
-      requireNonNull(kind, "kind");
-      requireNonNull(record, "record");
-    }
-
     /** What a change does. */
     public enum Kind {
       /** Writes a record that is newer than that of the node, or the first one. */

@@ -4,7 +4,6 @@ import dev.redlock.internal.text.Printable;
 import dev.redlock.spi.NodeRecord;
 import java.time.Duration;
 import java.util.List;
-import java.util.Objects;
 import java.util.function.IntPredicate;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -115,22 +114,5 @@ public record Members(String id, long epoch, List<String> names, long mask, long
         || (record.id().equals(id)
             && record.admits(epoch, names)
             && maxLeaseMillis <= record.longestGranted());
-  }
-
-  // Each acquire compares members. The first call of a method that the JVM generates takes 10 ms.
-
-  @Override
-  public boolean equals(@Nullable Object other) {
-    return other instanceof Members that
-        && epoch == that.epoch
-        && id.equals(that.id)
-        && mask == that.mask
-        && maxLeaseMillis == that.maxLeaseMillis
-        && names.equals(that.names);
-  }
-
-  @Override
-  public int hashCode() {
-    return Objects.hash(id, epoch, names, mask, maxLeaseMillis);
   }
 }
