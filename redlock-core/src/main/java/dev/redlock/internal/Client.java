@@ -281,7 +281,7 @@ final class Client implements Redlock, ElectionClient, OperatorClient {
 
   @Override
   public LockNode.Context settings() {
-    return context.set().nodeContext();
+    return context.set().nodeContext;
   }
 
   @Override

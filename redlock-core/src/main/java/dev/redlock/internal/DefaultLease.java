@@ -24,12 +24,12 @@ final class DefaultLease implements Lease {
 
   @Override
   public List<String> names() {
-    return core.lease().keys().names();
+    return core.lease.keys().names();
   }
 
   @Override
   public FencingToken fencingToken() {
-    return new FencingToken(core.lease().token());
+    return new FencingToken(core.lease.token());
   }
 
   @Override
@@ -57,8 +57,8 @@ final class DefaultLease implements Lease {
 
   @Override
   public void extend() {
-    CompletableFuture<Void> extended = core.extend().result();
-    if (!core.context().blocking.await(extended)) {
+    CompletableFuture<Void> extended = core.extend().result;
+    if (!core.context.blocking.await(extended)) {
       Thread.currentThread().interrupt();
       throw new RedlockInterruptedException(names());
     }
@@ -72,8 +72,8 @@ final class DefaultLease implements Lease {
 
   @Override
   public void release() {
-    CompletableFuture<Void> released = core.release().result();
-    core.context().blocking.awaitUninterruptibly(released);
+    CompletableFuture<Void> released = core.release().result;
+    core.context.blocking.awaitUninterruptibly(released);
     Results.check(released);
   }
 
@@ -84,23 +84,22 @@ final class DefaultLease implements Lease {
 
   @Override
   public void close() {
-    CompletableFuture<?> released = core.release().result();
+    CompletableFuture<?> released = core.release().result;
     if (!released.isDone()) {
-      core.context()
-          .blocking
-          .awaitUninterruptibly(released, core.lease().options().nodeTimeout().toNanos());
+      core.context.blocking.awaitUninterruptibly(
+          released, core.lease.options().nodeTimeout().toNanos());
     }
   }
 
   @Override
   public String toString() {
-    String id = core.lease().id();
+    String id = core.lease.id();
     return "Lease"
-        + core.lease().keys()
+        + core.lease.keys()
         + "[id="
         + id.substring(0, Math.min(4, id.length()))
         + "…, token="
-        + core.lease().token()
+        + core.lease.token()
         + ", remaining="
         + remainingValidity().toMillis()
         + " ms]";

@@ -56,12 +56,12 @@ final class DefaultLock implements DistributedLock {
 
   private Optional<Lease> await(PendingAcquire pending) {
     context.locks.submit(pending);
-    if (!context.blocking.await(pending.result())) {
+    if (!context.blocking.await(pending.result)) {
       context.locks.abandon(pending);
       Thread.currentThread().interrupt();
       throw new RedlockInterruptedException(keys.names());
     }
-    return Results.of(pending.result());
+    return Results.of(pending.result);
   }
 
   @Override
@@ -227,7 +227,7 @@ final class DefaultLock implements DistributedLock {
       CompletableFuture<T> users) {
     LeaseLostException loss = lease.core().lossDuringWork();
     CompletableFuture<Void> end = new CompletableFuture<>();
-    Results.relay(lease.core().release().result(), end, context.callbacks);
+    Results.relay(lease.core().release().result, end, context.callbacks);
     end.whenComplete(
         (released, unconfirmed) -> {
           if (loss != null) {

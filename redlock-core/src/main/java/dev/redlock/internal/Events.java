@@ -76,7 +76,7 @@ final class Events {
 
   void ended(LeaseCore core, LeaseEnd how) {
     if (!listeners.isEmpty()) {
-      HeldLease lease = core.lease();
+      HeldLease lease = core.lease;
       long now = time.nanos();
       Duration held = Duration.ofNanos(Math.max(0, now - lease.grantedNanos()));
       Duration left = Duration.ofNanos(lease.validity().remaining(now, time.wallMillis()));

@@ -48,8 +48,8 @@ final class LeakDetector {
         log.warn(
             "a lease on {} with token {} became unreachable without a release: it is no longer"
                 + " extended and expires in {} ms{}",
-            leak.core.lease().keys(),
-            leak.core.lease().token(),
+            leak.core.lease.keys(),
+            leak.core.lease.token(),
             leftNanos / 1_000_000L,
             leak.acquiredAt == null ? " (traceLeaks(true) logs where it was acquired)" : "",
             leak.acquiredAt);

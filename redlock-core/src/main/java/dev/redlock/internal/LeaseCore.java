@@ -14,9 +14,9 @@ import org.jspecify.annotations.Nullable;
  * and not to that object, so the {@link LeakDetector} notices when the object becomes unreachable.
  */
 final class LeaseCore {
-  private final ClientContext context;
+  final ClientContext context;
   private final LockActor actor;
-  private final HeldLease lease;
+  final HeldLease lease;
 
   // Guarded by this; held for field access only.
   private @Nullable PendingAck release;
@@ -30,14 +30,6 @@ final class LeaseCore {
     this.context = context;
     this.actor = actor;
     this.lease = lease;
-  }
-
-  ClientContext context() {
-    return context;
-  }
-
-  HeldLease lease() {
-    return lease;
   }
 
   /** Zero after a close: a paused thread may hold up the actor, so the lease may not have ended. */

@@ -53,7 +53,7 @@ class LockActor {
   private static final int GRACES = 2;
 
   private final ClientContext context;
-  private final LockMachine machine;
+  final LockMachine machine;
   private final ConcurrentLinkedQueue<Event> inbox = new ConcurrentLinkedQueue<>();
 
   /** Events that are not handled yet; the thread that raises it from zero handles them. */
@@ -101,10 +101,6 @@ class LockActor {
     return machine.keys();
   }
 
-  final LockMachine machine() {
-    return machine;
-  }
-
   boolean isRetired() {
     return retired;
   }
@@ -116,7 +112,7 @@ class LockActor {
   /** The lease of these names that this client holds; null if there is none. */
   @Nullable HeldLease lease() {
     LeaseCore core = held;
-    return core == null ? null : core.lease();
+    return core == null ? null : core.lease;
   }
 
   /** The client closes, and waits for the holder. */

@@ -107,7 +107,7 @@ final class Locks {
 
   /** The caller no longer waits. If the grant came first, its lease is released. */
   void abandon(PendingAcquire pending) {
-    if (pending.result().cancel(false)) {
+    if (pending.result.cancel(false)) {
       post(
           pending.keys(),
           (machine, now, wall) -> {
@@ -115,7 +115,7 @@ final class Locks {
             pending.left(AcquireVerdict.CANCELLED, null);
           });
     } else {
-      var unused = pending.result().thenAccept(lease -> lease.ifPresent(Lease::releaseAsync));
+      var unused = pending.result.thenAccept(lease -> lease.ifPresent(Lease::releaseAsync));
     }
   }
 

@@ -17,7 +17,7 @@ final class PendingAck implements Effect.Ack {
   private final HeldLease lease;
   private final Executor callbacks;
 
-  private final CompletableFuture<Void> result = new CompletableFuture<>();
+  final CompletableFuture<Void> result = new CompletableFuture<>();
 
   /** The user's. Guarded by this. */
   private @Nullable CompletableFuture<Void> future;
@@ -26,10 +26,6 @@ final class PendingAck implements Effect.Ack {
     this.what = what;
     this.lease = lease;
     this.callbacks = callbacks;
-  }
-
-  CompletableFuture<Void> result() {
-    return result;
   }
 
   /** The user's future of this ack; each call returns the same one. */

@@ -24,7 +24,7 @@ final class PendingAcquire extends Waiter {
   private final ClientContext context;
 
   /** Empty if another lease has the lock, and {@link #emptyWhenHeld} was called. */
-  private final CompletableFuture<Optional<Lease>> result = new CompletableFuture<>();
+  final CompletableFuture<Optional<Lease>> result = new CompletableFuture<>();
 
   /** Taken on the caller's thread: the grant comes on another. */
   private final @Nullable Throwable acquiredAt;
@@ -59,10 +59,6 @@ final class PendingAcquire extends Waiter {
   /** Gives the result to the taker, on a thread for callbacks, unless the caller gives up. */
   void onResult(BiConsumer<@Nullable Optional<Lease>, @Nullable Throwable> taker) {
     this.taker = taker;
-  }
-
-  CompletableFuture<Optional<Lease>> result() {
-    return result;
   }
 
   /**

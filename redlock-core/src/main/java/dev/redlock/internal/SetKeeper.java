@@ -30,11 +30,14 @@ import org.jspecify.annotations.Nullable;
  */
 final class SetKeeper implements OperatedSet {
   private final ClientContext context;
+
+  /** With what the nodes were started. */
+  final LockNode.Context nodeContext;
+
   private final long guardNanos;
 
   // Guarded by this.
   private final Membership membership;
-  private final LockNode.Context nodeContext;
   private final BitSet telling = new BitSet();
   private final long[] outsideNanos = new long[Members.MAX];
   private final BitSet outside = new BitSet();
@@ -148,11 +151,6 @@ final class SetKeeper implements OperatedSet {
       start(node, nodeContext);
     }
     return answered;
-  }
-
-  /** With what the nodes were started. */
-  LockNode.Context nodeContext() {
-    return nodeContext;
   }
 
   /** An operator changes the set by this client. */

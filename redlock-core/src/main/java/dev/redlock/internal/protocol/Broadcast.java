@@ -8,7 +8,7 @@ import dev.redlock.spi.NodeReply.Code;
 /** One request to all nodes, of which every reply is wanted: inspect, or break. */
 public final class Broadcast extends Exchange implements Effect.Ack {
   private final LockRequest request;
-  private final long deadlineNanos;
+  final long deadlineNanos;
 
   /** For each node with a probed connection. */
   Broadcast(Nodes nodes, LockRequest request, long timeoutNanos, long nowNanos) {
@@ -39,10 +39,6 @@ public final class Broadcast extends Exchange implements Effect.Ack {
   /** Whether it takes the lock from its holder. */
   boolean breaks() {
     return request instanceof LockRequest.Break;
-  }
-
-  long deadlineNanos() {
-    return deadlineNanos;
   }
 
   /** Whether all nodes have replied, or the timeout is over. */

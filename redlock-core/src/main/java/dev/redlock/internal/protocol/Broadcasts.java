@@ -40,7 +40,7 @@ final class Broadcasts {
 
   void deadlines(NextWake wake) {
     for (int i = 0; i < open.size(); i++) {
-      wake.at(open.get(i).deadlineNanos());
+      wake.at(open.get(i).deadlineNanos);
     }
   }
 }

@@ -31,16 +31,17 @@ final class ExtendRound extends Exchange {
   final HeldLease lease;
   final LockRequest.Extend request;
   final Validity validity;
+
+  /** Whether it only writes the lease to nodes that lack it, and decides nothing. */
+  final boolean early;
+
   private final Nodes nodes;
-  private final boolean early;
   private long waitNanos;
   private ExtendVerdict verdict = ExtendVerdict.UNDECIDED;
 
   /**
    * Asks those candidates that have a probed connection, quarantined or not. A node that errs may
    * extend all the same (a server that is out of memory does), but stores no new key.
-   *
-   * @param early whether it only writes the lease to nodes that lack it, and decides nothing
    */
   ExtendRound(
       Nodes nodes,
@@ -72,10 +73,6 @@ final class ExtendRound extends Exchange {
       waitNanos = Math.min(waitNanos, nodes.patience(mask)); // Others wait until its turn ends.
     }
     asked(mask, nowNanos);
-  }
-
-  boolean isEarly() {
-    return early;
   }
 
   long deadlineNanos() {

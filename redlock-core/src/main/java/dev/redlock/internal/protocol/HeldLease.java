@@ -100,11 +100,6 @@ public final class HeldLease {
     return token;
   }
 
-  /** The token of its grant, for the nodes. */
-  long grantToken() {
-    return grant.token;
-  }
-
   /** When its hold began: when its round was sent, or at the local hand-off. */
   public long grantedNanos() {
     return grantedNanos;

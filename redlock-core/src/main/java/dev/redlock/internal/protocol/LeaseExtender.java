@@ -126,7 +126,7 @@ final class LeaseExtender {
 
   /** Whether an extension of all nodes is under way. */
   private boolean isExtending() {
-    return round != null && !round.isEarly();
+    return round != null && !round.early;
   }
 
   // Early extension.
@@ -270,7 +270,7 @@ final class LeaseExtender {
     if (r.open() != 0) {
       grant.noteSent(r.open());
       effects.add(new Effect.Send(r, r.request, r.open()));
-    } else if (r.isEarly()) {
+    } else if (r.early) {
       endEarly(nowNanos);
     }
   }
@@ -291,7 +291,7 @@ final class LeaseExtender {
     if (reply.code() == Code.LOST) {
       lostOn |= 1L << node;
       checksInVain++;
-      if (r.isEarly() && Long.bitCount(lostOn) >= grant.votes.members.blocking()) {
+      if (r.early && Long.bitCount(lostOn) >= grant.votes.members.blocking()) {
         checkDue = true; // Perhaps the lease is lost: reports of it were not heard, see below.
         checkAfter(longInterval());
       }
@@ -307,7 +307,7 @@ final class LeaseExtender {
     if (round != r || verdict == ExtendVerdict.UNDECIDED) {
       return null;
     }
-    if (r.isEarly()) {
+    if (r.early) {
       endEarly(nowNanos);
       return null;
     }

@@ -115,7 +115,7 @@ final class LeaseKeeper {
   /** Nodes have confirmed a break of one of its names: ends the lease if a quorum did. */
   void broken(Broadcast b, long now) {
     HeldLease l = lease;
-    if (l != null && b.hasEnded(l.grantToken())) {
+    if (l != null && b.hasEnded(l.grant.token)) {
       end(l, LeaseEnd.LOST, null, now);
     }
   }

@@ -27,7 +27,9 @@ final class Founding {
   private final List<Seen> nodes;
   private final List<String> aliases;
   private final int seeds;
-  private final NodeRecord proposal;
+
+  /** The proposal that this client completes; {@link NodeRecord#NONE} if it sees none. */
+  final NodeRecord proposal;
 
   /**
    * Whether each member of the proposal with the smallest identity shows one of the same list, and
@@ -69,11 +71,6 @@ final class Founding {
     proposals.forEach(
         (id, one) -> showing.addAll(one.members().equals(members) ? stored.get(id) : Set.of()));
     return most < Members.quorumOf(members.size()) && showing.containsAll(members);
-  }
-
-  /** The proposal that this client completes; {@link NodeRecord#NONE} if it sees none. */
-  NodeRecord proposal() {
-    return proposal;
   }
 
   /**

@@ -299,7 +299,7 @@ public final class Membership {
   private Decision found(List<Seen> all, List<Seen> nodes, long nowNanos) {
     boolean late = nowNanos - startNanos >= FIRST_RECORD_NANOS;
     Founding founding = new Founding(nodes, aliases, seeds);
-    Optional<Seen> hidden = founds ? hidden(all, founding.proposal().id()) : Optional.empty();
+    Optional<Seen> hidden = founds ? hidden(all, founding.proposal.id()) : Optional.empty();
     List<Tell> said = List.of();
     if (all.stream().anyMatch(node -> node.record().epoch() != 0)) {
       // With a node that is not reached, it is not known that they show one deployment only. But
@@ -315,7 +315,7 @@ public final class Membership {
       }
       boolean mayFound = founds && hidden.isEmpty();
       said = mayFound ? founding.tells(newId, maxLeaseMillis, late, lost, reading) : List.of();
-      wanted = Set.copyOf(founding.proposal().members());
+      wanted = Set.copyOf(founding.proposal.members());
     }
     String why = late ? Objections.undecided(all, aliases, seeds, hidden) : WAITS;
     return new Decision(

@@ -25,7 +25,7 @@ class BroadcastTest {
     Broadcast b = begin(request);
     assertThat(effects).containsExactly(new Effect.Send(b, request, 0b101));
     assertThat(b.sentNanos()).isEqualTo(1000);
-    assertThat(b.deadlineNanos()).isEqualTo(1100);
+    assertThat(b.deadlineNanos).isEqualTo(1100);
     assertThat(b.breaks()).isFalse();
     assertThat(begin(new LockRequest.Break(TestNodes.KEYS, 64)).breaks()).isTrue();
   }

@@ -106,7 +106,7 @@ class HeldLeaseTest {
     HeldLease l = lease(TestNodes.options());
     HeldLease next = new HeldLease(l, START + MILLI);
     assertThat(next.id()).isEqualTo(l.id());
-    assertThat(next.grantToken()).isEqualTo(l.grantToken());
+    assertThat(next.grant.token).isEqualTo(l.grant.token);
     assertThat(next.token()).isEqualTo(l.token() + 1);
     assertThat(next.validity()).as("it is not trusted for longer").isSameAs(l.validity());
     l.askRelease();

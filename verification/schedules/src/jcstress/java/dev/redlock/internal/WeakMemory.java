@@ -119,7 +119,7 @@ public final class WeakMemory {
     @Arbiter
     public void result(ZZ_Result r) {
       r.r1 = first == second && first.future() == second.future();
-      r.r2 = first.result().isDone();
+      r.r2 = first.result.isDone();
     }
   }
 

@@ -39,8 +39,11 @@ final class ScheduleMutants {
         "close races",
         shell(
             "Locks",
-            "          if (isClosed()) {\n            machine.close(now, wall);\n          } else if (!isOpen()) {\n"
-                + "            machine.refuseWaiters(now);\n          }\n",
+            "          if (isClosed()) {\n"
+                + "            machine.close(now, wall);\n"
+                + "          } else if (!isOpen()) {\n"
+                + "            machine.refuseWaiters(now);\n"
+                + "          }\n",
             ""));
     mutant(
         "14.2",
@@ -78,9 +81,14 @@ final class ScheduleMutants {
             ""),
         shell(
             "Locks",
-            "          if (isClosed()) {\n            machine.close(now, wall);\n          } else if (!isOpen()) {\n"
-                + "            machine.refuseWaiters(now);\n          }\n",
-            "          if (state == State.CLOSED) {\n            machine.close(now, wall);\n          }\n"));
+            "          if (isClosed()) {\n"
+                + "            machine.close(now, wall);\n"
+                + "          } else if (!isOpen()) {\n"
+                + "            machine.refuseWaiters(now);\n"
+                + "          }\n",
+            "          if (state == State.CLOSED) {\n"
+                + "            machine.close(now, wall);\n"
+                + "          }\n"));
     // Others.
     mutant(
         "own",
@@ -155,7 +163,8 @@ final class ScheduleMutants {
         "interrupt",
         shell(
             "Locks",
-            "      var unused = pending.result().thenAccept(lease -> lease.ifPresent(Lease::releaseAsync));",
+            "      var unused = pending.result.thenAccept(lease ->"
+                + " lease.ifPresent(Lease::releaseAsync));",
             ""));
     mutant(
         "own",
@@ -165,7 +174,11 @@ final class ScheduleMutants {
             "LeaseCore",
             "    synchronized (this) {\n      onEnd = taker;\n      over = end;\n    }\n"
                 + "    if (over",
-            "    over = end;\n    synchronized (this) {\n      onEnd = taker;\n    }\n    if (over"));
+            "    over = end;\n"
+                + "    synchronized (this) {\n"
+                + "      onEnd = taker;\n"
+                + "    }\n"
+                + "    if (over"));
     mutant(
         "own",
         "the rounds under way are counted without the monitor",

@@ -73,7 +73,7 @@ class CloseTest {
     Client client = (Client) builder().build();
     client.close();
     PendingAcquire late = submitLate(client);
-    assertThatThrownBy(() -> Results.of(late.result())).isInstanceOf(RedlockClosedException.class);
+    assertThatThrownBy(() -> Results.of(late.result)).isInstanceOf(RedlockClosedException.class);
     assertThat(client.context().locks.size()).isZero();
   }
 
@@ -82,7 +82,7 @@ class CloseTest {
     Client client = (Client) builder().build();
     client.context().locks.close();
     PendingAcquire late = submitLate(client);
-    assertThatThrownBy(() -> Results.of(late.result())).isInstanceOf(RedlockClosedException.class);
+    assertThatThrownBy(() -> Results.of(late.result)).isInstanceOf(RedlockClosedException.class);
     client.close();
     assertFree("a");
   }

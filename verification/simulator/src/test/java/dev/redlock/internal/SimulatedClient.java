@@ -30,7 +30,7 @@ public final class SimulatedClient {
 
   /** What nodes store under the keys of the lease; a user does not see it. */
   public static String id(Lease lease) {
-    return ((DefaultLease) lease).core().lease().id();
+    return ((DefaultLease) lease).core().lease.id();
   }
 
   /** The world around one client. */
@@ -95,7 +95,7 @@ public final class SimulatedClient {
   }
 
   public static HeldLease held(Lease lease) {
-    return ((DefaultLease) lease).core().lease();
+    return ((DefaultLease) lease).core().lease;
   }
 
   public static RoundLimiter limiter(Redlock client) {
@@ -191,7 +191,7 @@ public final class SimulatedClient {
 
     ObservedQueue(ClientContext context, LockKeys keys, Surroundings world) {
       super(context, keys);
-      observer = world.queue(machine());
+      observer = world.queue(machine);
       number = world.number();
     }
 

@@ -44,7 +44,10 @@ final class ShellMutants {
         "events that come while another is handled are dropped",
         shell(
             "LockActor",
-            "      inbox.add(event);\n      if (unhandled.getAndIncrement() == 0) {\n        handleAll();\n      }\n",
+            "      inbox.add(event);\n"
+                + "      if (unhandled.getAndIncrement() == 0) {\n"
+                + "        handleAll();\n"
+                + "      }\n",
             "      return;\n"));
     shellMutant(
         "a timer of a queue is not moved to an earlier time",
@@ -80,8 +83,9 @@ final class ShellMutants {
         "a waiter may give up after it was granted",
         shell(
             "Locks",
-            "    if (pending.result().cancel(false)) {",
-            "    pending.result().obtrudeException(new IllegalStateException());\n    if (pending.result().isDone()) {"));
+            "    if (pending.result.cancel(false)) {",
+            "    pending.result.obtrudeException(new IllegalStateException());\n"
+                + "    if (pending.result.isDone()) {"));
     shellMutant(
         "the future of a release or an extension is not completed",
         shell(
@@ -116,7 +120,10 @@ final class ShellMutants {
         "a listener that throws gets no further events",
         shell(
             "ListenerQueue",
-            "      failures.report(\"the listener \" + listener.getClass().getName(), e);\n    }\n  }\n}",
+            "      failures.report(\"the listener \" + listener.getClass().getName(), e);\n"
+                + "    }\n"
+                + "  }\n"
+                + "}",
             "      throw e;\n    }\n  }\n}"));
     shellMutant(
         "a callback that the executor rejects is lost",
@@ -149,7 +156,12 @@ final class ShellMutants {
         "queues are not told that the status of a node changed",
         shell(
             "NodeEvents",
-            "    for (LockActor actor : context.locks.all()) {\n      changed.stream()\n          .forEach(\n              index -> actor.post((machine, now, wall) -> machine.onNodeStatus(index, now, wall)));\n    }\n",
+            "    for (LockActor actor : context.locks.all()) {\n"
+                + "      changed.stream()\n"
+                + "          .forEach(\n"
+                + "              index -> actor.post((machine, now, wall) ->"
+                + " machine.onNodeStatus(index, now, wall)));\n"
+                + "    }\n",
             ""));
     shellMutant(
         "nodes are not told that no caller waits any more",

@@ -6,6 +6,6 @@ public final class EarlyExtensions {
 
   /** Whether it only writes a lease to nodes that lack it, and decides nothing. */
   public static boolean isOne(Exchange exchange) {
-    return exchange instanceof ExtendRound round && round.isEarly();
+    return exchange instanceof ExtendRound round && round.early;
   }
 }
