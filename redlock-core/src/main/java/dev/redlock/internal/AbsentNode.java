@@ -9,23 +9,12 @@ import dev.redlock.spi.NodeStatus;
 import java.util.function.Consumer;
 
 /** A member to which this client cannot connect, because it was given nodes and no URIs. */
-final class AbsentNode implements LockNode {
+record AbsentNode(String name) implements LockNode {
   private static final String CAUSE =
       "it is a member of the set, and this client was not given this node";
 
   private static final NodeStatus STATUS =
       new NodeStatus(NodeStatus.State.CONNECTING, 1, 0, 0, CAUSE, false, NodeRecord.NONE);
-
-  private final String name;
-
-  AbsentNode(String name) {
-    this.name = name;
-  }
-
-  @Override
-  public String name() {
-    return name;
-  }
 
   @Override
   public void start(LockNode.Context context) {}

@@ -8,14 +8,7 @@ import java.util.concurrent.locks.LockSupport;
  * The only place where a caller's thread waits. It parks, so that a virtual thread releases its
  * carrier. Safe from any thread.
  */
-final class Blocking {
-  private final Platform platform;
-  private final Time time;
-
-  Blocking(Platform platform, Time time) {
-    this.platform = platform;
-    this.time = time;
-  }
+record Blocking(Platform platform, Time time) {
 
   /** Waits until done; false if the thread was interrupted, with its flag cleared. */
   boolean await(CompletableFuture<?> result) {

@@ -359,7 +359,9 @@ final class Client implements Redlock, ElectionClient, OperatorClient {
   private void closeAfter(long graceNanos) {
     long begin = context.time.nanos();
     boolean interrupted = false;
-    while (!interrupted && context.locks.anyHeld() && context.time.nanos() - begin < graceNanos) {
+    while (!interrupted
+        && !context.locks.held().isEmpty()
+        && context.time.nanos() - begin < graceNanos) {
       if (context.locks.isClosed()) {
         break; // Another thread does not wait for the holders.
       }
@@ -437,13 +439,9 @@ final class Client implements Redlock, ElectionClient, OperatorClient {
     attempt("waiting for the end of the threads", threads::awaitEnd);
   }
 
-  private interface Step {
-    void take() throws Exception;
-  }
-
-  private void attempt(String what, Step step) {
+  private void attempt(String what, Runnable step) {
     try {
-      step.take();
+      step.run();
     } catch (Throwable e) {
       context.failures.report(what, e);
     }

@@ -6,13 +6,10 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /** The configured carriers of release hints. What one throws affects no other, and no caller. */
-final class HintCarriers {
-  private final List<ReleaseHints> carriers;
-  private final FailureLog failures;
+record HintCarriers(List<ReleaseHints> carriers, FailureLog failures) {
 
-  HintCarriers(List<ReleaseHints> carriers, FailureLog failures) {
-    this.carriers = List.copyOf(carriers);
-    this.failures = failures;
+  HintCarriers {
+    carriers = List.copyOf(carriers);
   }
 
   /** Unlike the other methods, this one throws what a carrier throws: the client is not built. */

@@ -221,10 +221,6 @@ final class Locks {
     }
   }
 
-  boolean anyHeld() {
-    return actors.values().stream().anyMatch(LockActor::isHeld);
-  }
-
   List<LockKeys> held() {
     return actors.values().stream().filter(LockActor::isHeld).map(LockActor::keys).toList();
   }

@@ -8,15 +8,9 @@ import dev.redlock.spi.LockKeys;
 import java.time.Duration;
 
 /** Logs each lease that ended while it was held: its names, its token, why, and what to do. */
-final class LossLog {
+record LossLog(ClientContext context) {
   /** A lease ends up to 10 ms before its deadline. More than this was left by one of the clocks. */
   private static final long EARLY_NANOS = 100_000_000;
-
-  private final ClientContext context;
-
-  LossLog(ClientContext context) {
-    this.context = context;
-  }
 
   void ended(HeldLease lease, LeaseEnd how) {
     if (how.byHolder() || how == LeaseEnd.CLOSED) {

@@ -22,6 +22,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
@@ -139,6 +140,15 @@ final class NodeSet implements Nodes {
     }
   }
 
+  /** Calls the node; what it throws is reported. */
+  void tell(int node, String what, Consumer<LockNode> call) {
+    try {
+      call.accept(nodes.get(node));
+    } catch (Throwable e) { // As above.
+      failures.report(what + " of node " + names.get(node), e);
+    }
+  }
+
   /**
    * Tells nodes that a caller of this client waits for these names, or that none waits any more.
    *
@@ -147,14 +157,10 @@ final class NodeSet implements Nodes {
    */
   void waiting(LockKeys keys, int told, int wanted) {
     for (int i = Math.min(told, wanted); i < Math.max(told, wanted); i++) {
-      try {
-        if (wanted > told) {
-          nodes.get(i).waiting(keys);
-        } else {
-          nodes.get(i).idle(keys);
-        }
-      } catch (Throwable e) {
-        failures.report("waiting or idle of node " + names.get(i), e);
+      if (wanted > told) {
+        tell(i, "waiting", node -> node.waiting(keys));
+      } else {
+        tell(i, "idle", node -> node.idle(keys));
       }
     }
   }
@@ -254,14 +260,6 @@ final class NodeSet implements Nodes {
   /** The node is no longer one of those that are open. Not safe from several threads at once. */
   void markClosed(int node) {
     closed |= 1L << node;
-  }
-
-  void closeNode(int node) {
-    try {
-      nodes.get(node).close();
-    } catch (RuntimeException e) {
-      failures.report("close of node " + names.get(node), e);
-    }
   }
 
   /** What the node said of itself last; empty if it has not, or does not tell. */

@@ -10,12 +10,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 /** Requests of operators to all nodes, by the actor of the lock. */
-final class OperatorRequests {
-  private final ClientContext context;
-
-  OperatorRequests(ClientContext context) {
-    this.context = context;
-  }
+record OperatorRequests(ClientContext context) {
 
   CompletableFuture<Replies> inspect(LockKeys keys, boolean listens) {
     return broadcast(keys, (machine, timeout, now) -> machine.inspect(listens, timeout, now))

@@ -10,7 +10,7 @@ import java.util.stream.Stream;
  * loader of an application when the close has returned. A thread that still runs then fails, and
  * keeps the class loader reachable.
  */
-final class OwnThreads {
+record OwnThreads(ClientContext context) {
   private static final long CHECK_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
   /**
@@ -18,12 +18,6 @@ final class OwnThreads {
    * that closes the client. Counted in checks: while the process is paused, its threads cannot end.
    */
   private static final int MAX_CHECKS = 1_000;
-
-  private final ClientContext context;
-
-  OwnThreads(ClientContext context) {
-    this.context = context;
-  }
 
   /** Whether the current thread is one of the client's pools. */
   boolean areHere() {

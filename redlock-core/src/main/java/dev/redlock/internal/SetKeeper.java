@@ -108,7 +108,7 @@ final class SetKeeper implements OperatedSet {
   /** Whether a node has answered meanwhile: there is more to decide. */
   private boolean decide(BitSet changed) {
     List<Tell> tells = new ArrayList<>();
-    List<LockNode> found = new ArrayList<>();
+    List<Integer> found = new ArrayList<>();
     List<Integer> gone = new ArrayList<>();
     String line = null;
     synchronized (this) {
@@ -138,7 +138,7 @@ final class SetKeeper implements OperatedSet {
       connect(decision.missing(), found);
       forgetOthers(now, gone);
     }
-    gone.forEach(context.nodes::closeNode);
+    gone.forEach(node -> context.nodes.tell(node, "close", LockNode::close));
     if (line != null) {
       context.log.info("this client {}", line);
     }
@@ -147,9 +147,7 @@ final class SetKeeper implements OperatedSet {
     for (Tell tell : tells) {
       answered |= send(tell);
     }
-    for (LockNode node : found) {
-      start(node, nodeContext);
-    }
+    found.forEach(node -> context.nodes.tell(node, "start", added -> added.start(nodeContext)));
     return answered;
   }
 
@@ -204,7 +202,8 @@ final class SetKeeper implements OperatedSet {
       index = context.nodes.add(found, name);
       membership.number(index, name);
     }
-    start(found, nodeContext.thatWrites()); // Without a marker the new node stores no record.
+    // Without a marker the new node stores no record.
+    context.nodes.tell(index, "start", added -> added.start(nodeContext.thatWrites()));
     review();
     return index;
   }
@@ -277,7 +276,7 @@ final class SetKeeper implements OperatedSet {
 
   // New members, and those that are no members any more.
 
-  private void connect(List<String> missing, List<LockNode> found) {
+  private void connect(List<String> missing, List<Integer> found) {
     for (String name : missing) {
       if (context.nodes.count() == Members.MAX) {
         if (!full) {
@@ -290,17 +289,9 @@ final class SetKeeper implements OperatedSet {
         }
         return;
       }
-      LockNode node = context.nodes.sibling(name);
-      membership.number(context.nodes.add(node, name), name);
+      int node = context.nodes.add(context.nodes.sibling(name), name);
+      membership.number(node, name);
       found.add(node);
-    }
-  }
-
-  private void start(LockNode node, LockNode.Context with) {
-    try {
-      node.start(with);
-    } catch (RuntimeException e) {
-      context.failures.report("start of node " + node.name(), e);
     }
   }
 

@@ -27,20 +27,8 @@ final class ThreadLock implements ReentrantDistributedLock {
 
   @Override
   public void lock() {
-    boolean interrupted = false;
-    try {
-      while (true) {
-        try {
-          lockInterruptibly();
-          return;
-        } catch (InterruptedException e) {
-          interrupted = true; // Kept for later, as Lock.lock promises.
-        }
-      }
-    } finally {
-      if (interrupted) {
-        Thread.currentThread().interrupt();
-      }
+    if (!holds.enterAgain(name)) {
+      holds.enter(name, uninterruptibly(() -> acquire(FOREVER)));
     }
   }
 
@@ -73,20 +61,25 @@ final class ThreadLock implements ReentrantDistributedLock {
     if (holds.enterAgain(name)) {
       return true;
     }
-    Optional<Lease> lease = tryAcquire();
+    Optional<Lease> lease = uninterruptibly(lock::tryAcquire);
     lease.ifPresent(l -> holds.enter(name, l));
     return lease.isPresent();
   }
 
-  /** Keeps an interrupt for later: Lock.tryLock() has no InterruptedException. */
-  private Optional<Lease> tryAcquire() {
+  private interface Attempt<T> {
+    T make() throws InterruptedException;
+  }
+
+  /** Keeps an interrupt for later: Lock.lock() and Lock.tryLock() have no InterruptedException. */
+  private static <T> T uninterruptibly(Attempt<T> attempt) {
     boolean interrupted = Thread.interrupted();
     try {
       while (true) {
         try {
-          return lock.tryAcquire();
-        } catch (RedlockInterruptedException e) {
-          interrupted = Thread.interrupted();
+          return attempt.make();
+        } catch (InterruptedException | RedlockInterruptedException e) {
+          interrupted = true;
+          Thread.interrupted(); // Else the next attempt would end at once.
         }
       }
     } finally {

@@ -52,13 +52,5 @@ public sealed interface Effect {
   /** Success if both are null; else the failure, or how the lease ended before. */
   record Result(@Nullable AcquireReport failure, @Nullable LeaseEnd ended) {
     static final Result DONE = new Result(null, null);
-
-    static Result failed(AcquireReport report) {
-      return new Result(report, null);
-    }
-
-    static Result over(LeaseEnd end) {
-      return new Result(null, end);
-    }
   }
 }

@@ -177,6 +177,6 @@ public final class HeldLease {
   /** Ends it; once. */
   void finish(LeaseEnd how) {
     end = how;
-    extender.settleAcks(Effect.Result.over(how));
+    extender.settleAcks(new Effect.Result(null, how));
   }
 }

@@ -347,7 +347,7 @@ final class LeaseExtender {
     long left = grant.validity().remaining(nowNanos, nowWallMillis);
     long soon = random.atMost(Math.min(options.leaseTime().toNanos() / 10, left / 2));
     nextExtendNanos = nowNanos + Math.max(MIN_RETRY_NANOS, soon);
-    settleAcks(Effect.Result.failed(Reports.ofReplies(nodes, grant.keys, r, nowNanos)));
+    settleAcks(new Effect.Result(Reports.ofReplies(nodes, grant.keys, r, nowNanos), null));
     effects.add(new Effect.ExtendFailed(lease, left));
   }
 

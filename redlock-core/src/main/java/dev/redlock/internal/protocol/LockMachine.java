@@ -170,7 +170,7 @@ public final class LockMachine {
       l.extender.extendNow(ack, now, wall);
     } else {
       effects.add(
-          new Effect.Settle(ack, Effect.Result.over(over == null ? LeaseEnd.RELEASED : over)));
+          new Effect.Settle(ack, new Effect.Result(null, over == null ? LeaseEnd.RELEASED : over)));
     }
   }
 

@@ -43,14 +43,13 @@ public record NodeKnowledge(
     return new NodeKnowledge(usual, answeredNanos, false, false, read);
   }
 
-  /** After a request that has been unanswered for longer than the {@link #patience}. */
-  public NodeKnowledge overdue() {
-    return new NodeKnowledge(latencyNanos, heardNanos, true, silent, clock);
-  }
-
-  /** After a request that was unanswered for the whole node timeout, or answered by an error. */
-  public NodeKnowledge failed() {
-    return new NodeKnowledge(latencyNanos, heardNanos, true, true, clock);
+  /**
+   * After a request that has been unanswered for longer than the {@link #patience}.
+   *
+   * @param failed whether for the whole node timeout, or it was answered by an error
+   */
+  NodeKnowledge overdue(boolean failed) {
+    return new NodeKnowledge(latencyNanos, heardNanos, true, silent || failed, clock);
   }
 
   /** Whether {@link #estimateMicros} depends on a reply. */

@@ -115,9 +115,7 @@ public interface Nodes {
   /** These nodes are slow; or, if {@code failed}, let a node timeout pass or failed. */
   default void blame(long mask, boolean failed) {
     for (long bits = mask; bits != 0; bits &= bits - 1) {
-      learn(
-          Long.numberOfTrailingZeros(bits),
-          failed ? NodeKnowledge::failed : NodeKnowledge::overdue);
+      learn(Long.numberOfTrailingZeros(bits), known -> known.overdue(failed));
     }
   }
 

@@ -267,7 +267,7 @@ final class PendingReleases {
 
   private void onDeadline(PendingRelease e, long nowNanos) {
     if (e.ack != null) {
-      settle(e, e.ack, Effect.Result.failed(Reports.ofRelease(nodes, e, nowNanos)));
+      settle(e, e.ack, new Effect.Result(Reports.ofRelease(nodes, e, nowNanos), null));
     }
     conclude(e, nowNanos);
   }

@@ -278,7 +278,7 @@ class LeaseExtenderTest {
     lease.finish(LeaseEnd.RELEASED);
     extender.cease(now);
     assertThat(take(Effect.Settle.class))
-        .containsExactly(new Effect.Settle(ACK, Effect.Result.over(LeaseEnd.RELEASED)));
+        .containsExactly(new Effect.Settle(ACK, new Effect.Result(null, LeaseEnd.RELEASED)));
     assertThat(nodes.extensions().waiting()).isZero();
     assertThat(nodes.extensions().underWay()).isEqualTo(others.size());
   }

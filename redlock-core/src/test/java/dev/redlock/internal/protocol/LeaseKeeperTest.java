@@ -112,6 +112,6 @@ class LeaseKeeperTest extends MachineFixture {
     assertThat(l.end()).isEqualTo(LeaseEnd.LOST);
     assertThat(machine.lease()).isNull();
     assertThat(take(Effect.Settle.class))
-        .containsExactly(new Effect.Settle(ACK, Effect.Result.over(LeaseEnd.LOST)));
+        .containsExactly(new Effect.Settle(ACK, new Effect.Result(null, LeaseEnd.LOST)));
   }
 }

@@ -223,7 +223,7 @@ class LockMachineTest extends MachineFixture {
     now = l.validity().deadlineNanos();
     machine.extend(l, ACK, now, now / MILLI);
     assertThat(take(Effect.Settle.class))
-        .containsExactly(new Effect.Settle(ACK, Effect.Result.over(LeaseEnd.EXPIRED)));
+        .containsExactly(new Effect.Settle(ACK, new Effect.Result(null, LeaseEnd.EXPIRED)));
   }
 
   @Test
@@ -325,7 +325,7 @@ class LockMachineTest extends MachineFixture {
     now = l.validity().deadlineNanos();
     machine.onTimer(now, now / MILLI);
     assertThat(take(Effect.Settle.class))
-        .containsExactly(new Effect.Settle(ACK, Effect.Result.over(LeaseEnd.EXPIRED)));
+        .containsExactly(new Effect.Settle(ACK, new Effect.Result(null, LeaseEnd.EXPIRED)));
   }
 
   @Test

@@ -53,14 +53,14 @@ class NodeKnowledgeTest {
 
   @Test
   void reply_makesANodeThatHangs_wellAgain() {
-    known = known.failed();
+    known = known.overdue(true);
     assertThat(known.hung()).isTrue();
     assertThat(known.silent()).isTrue();
     known = known.observed(SECOND, SECOND + 1, NODE_MICROS);
     assertThat(known.hung()).isFalse();
     assertThat(known.silent()).isFalse();
     assertThat(known.heardNanos()).isEqualTo(SECOND + 1);
-    known = known.overdue();
+    known = known.overdue(false);
     assertThat(known.hung()).isTrue();
     assertThat(known.silent()).isFalse();
   }

@@ -165,7 +165,7 @@ final class ShellMutants {
             ""));
     shellMutant(
         "nodes are not told that no caller waits any more",
-        shell("NodeSet", "          nodes.get(i).idle(keys);", "          nodes.get(i).name();"));
+        shell("NodeSet", "node -> node.idle(keys)", "LockNode::name"));
     shellMutant(
         "an election releases its lease before its work has stopped",
         new Mutant.Edit(
