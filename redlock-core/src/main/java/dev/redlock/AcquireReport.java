@@ -141,11 +141,9 @@ public record AcquireReport(
 
   private String cause() {
     if (ownLease != null) {
-      return "held by this client since "
-          + Printable.about(ownLease.age)
-          + " (token "
-          + ownLease.token
-          + "); locks are not reentrant: pass the lease, or use reentrantLock";
+      return ("held by this client since %s (token %s); locks are not reentrant: pass the lease, or"
+              + " use reentrantLock")
+          .formatted(Printable.about(ownLease.age), ownLease.token);
     }
     return switch (verdict) {
       case ACQUIRED -> "acquired";

@@ -6,6 +6,7 @@ import static java.util.Objects.requireNonNull;
 import dev.redlock.internal.text.Printable;
 import java.time.Duration;
 import java.util.List;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** The options of the leases of a lock. Immutable; they are validated when they are built. */
@@ -57,52 +58,47 @@ public final class LockOptions {
   }
 
   private void validate() {
-    require(
-        between(leaseTime, Duration.ofMillis(10), Duration.ofHours(1)),
-        "leaseTime " + Printable.of(leaseTime) + " must lie between 10 ms and 1 h");
-    require(!drift.isNegative(), "drift " + Printable.of(drift) + " must not be negative");
+    requireBetween("leaseTime", leaseTime, Duration.ofMillis(10), Duration.ofHours(1));
+    require(!drift.isNegative(), "drift %s must not be negative", drift);
     require(
         drift.compareTo(leaseTime) < 0,
-        "drift "
-            + Printable.of(drift)
-            + " must be shorter than leaseTime "
-            + Printable.of(leaseTime));
-    require(
-        between(nodeTimeout, Duration.ofMillis(1), Duration.ofSeconds(1)),
-        "nodeTimeout " + Printable.of(nodeTimeout) + " must lie between 1 ms and 1 s");
+        "drift %s must be shorter than leaseTime %s",
+        drift,
+        leaseTime);
+    requireBetween("nodeTimeout", nodeTimeout, Duration.ofMillis(1), Duration.ofSeconds(1));
     require(
         nodeTimeout.compareTo(leaseTime.minus(drift)) < 0,
-        "nodeTimeout "
-            + Printable.of(nodeTimeout)
-            + " must be shorter than leaseTime "
-            + Printable.of(leaseTime)
-            + " less drift "
-            + Printable.of(drift));
+        "nodeTimeout %s must be shorter than leaseTime %s less drift %s",
+        nodeTimeout,
+        leaseTime,
+        drift);
     require(
         holdCap.compareTo(leaseTime) >= 0,
-        "holdCap "
-            + Printable.of(holdCap)
-            + " must not be shorter than leaseTime "
-            + Printable.of(leaseTime));
-    String hold = "minimumHold " + Printable.of(given.minimumHold);
-    require(!given.minimumHold.isNegative(), hold + " must not be negative");
+        "holdCap %s must not be shorter than leaseTime %s",
+        holdCap,
+        leaseTime);
+    Duration hold = given.minimumHold;
+    require(!hold.isNegative(), "minimumHold %s must not be negative", hold);
     require(
-        given.minimumHold.compareTo(leaseTime) <= 0,
-        hold + " is longer than leaseTime " + Printable.of(leaseTime) + ": raise the lease time");
-    require(given.queueBound >= 1, "queueBound " + given.queueBound + " must be at least 1");
-    require(given.maxHandOffs >= 0, "maxHandOffs " + given.maxHandOffs + " must not be negative");
-    require(
-        between(given.pollInterval, Duration.ofMillis(10), Duration.ofMinutes(1)),
-        "pollInterval " + Printable.of(given.pollInterval) + " must lie between 10 ms and 1 min");
+        hold.compareTo(leaseTime) <= 0,
+        "minimumHold %s is longer than leaseTime %s: raise the lease time",
+        hold,
+        leaseTime);
+    require(given.queueBound >= 1, "queueBound %s must be at least 1", given.queueBound);
+    require(given.maxHandOffs >= 0, "maxHandOffs %s must not be negative", given.maxHandOffs);
+    Duration poll = given.pollInterval;
+    requireBetween("pollInterval", poll, Duration.ofMillis(10), Duration.ofMinutes(1));
   }
 
-  private static boolean between(Duration d, Duration least, Duration most) {
-    return d.compareTo(least) >= 0 && d.compareTo(most) <= 0;
+  private static void requireBetween(String name, Duration value, Duration least, Duration most) {
+    boolean between = value.compareTo(least) >= 0 && value.compareTo(most) <= 0;
+    require(between, "%s %s must lie between %s and %s", name, value, least, most);
   }
 
-  private static void require(boolean holds, String message) {
+  private static void require(boolean holds, String rule, Object... values) {
     if (!holds) {
-      throw new IllegalArgumentException(message);
+      Object[] texts = Stream.of(values).map(LockOptions::text).toArray();
+      throw new IllegalArgumentException(rule.formatted(texts));
     }
   }
 
@@ -225,9 +221,11 @@ public final class LockOptions {
   }
 
   private static Object shown(Object value) {
-    return value.equals(NO_HOLD_CAP)
-        ? "none"
-        : value instanceof Duration time ? Printable.of(time) : value;
+    return value.equals(NO_HOLD_CAP) ? "none" : text(value);
+  }
+
+  private static Object text(Object value) {
+    return value instanceof Duration time ? Printable.of(time) : value;
   }
 
   /** Collects options; every setter returns this builder. Not safe for concurrent use. */

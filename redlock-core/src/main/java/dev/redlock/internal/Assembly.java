@@ -48,10 +48,10 @@ public final class Assembly {
         services(LockNode.Factory.class, "an adapter that makes nodes from URIs");
     if (adapters.size() != 1) {
       throw new IllegalStateException(
-          "nodes(String...) needs exactly one adapter that makes nodes from URIs, such as"
-              + " dev.redlock:redlock-lettuce; found "
-              + adapters.stream().map(adapter -> adapter.getClass().getName()).toList()
-              + "; or pass nodes that you made to nodes(LockNode...)");
+          ("nodes(String...) needs exactly one adapter that makes nodes from URIs, such as"
+                  + " dev.redlock:redlock-lettuce; found %s; or pass nodes that you made to"
+                  + " nodes(LockNode...)")
+              .formatted(adapters.stream().map(adapter -> adapter.getClass().getName()).toList()));
     }
     return adapters.get(0).nodes(List.copyOf(uris));
   }
@@ -138,11 +138,9 @@ public final class Assembly {
   static void checkLeaseTime(LockOptions options, Duration maxLeaseTime) {
     if (options.leaseTime().compareTo(maxLeaseTime) > 0) {
       throw new IllegalArgumentException(
-          "leaseTime "
-              + Printable.of(options.leaseTime())
-              + " is longer than maxLeaseTime "
-              + Printable.of(maxLeaseTime)
-              + ", the time for which a node that may have forgotten leases stays out");
+          ("leaseTime %s is longer than maxLeaseTime %s, the time for which a node that may have"
+                  + " forgotten leases stays out")
+              .formatted(Printable.of(options.leaseTime()), Printable.of(maxLeaseTime)));
     }
   }
 }

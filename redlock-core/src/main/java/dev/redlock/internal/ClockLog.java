@@ -50,10 +50,7 @@ final class ClockLog {
   private static @Nullable String complaint(Duration skew) {
     return skew.abs().compareTo(REPORTED_SKEW) < 0
         ? null
-        : "its clock is "
-            + skew.abs().toMillis()
-            + " ms "
-            + (skew.isNegative() ? "behind" : "ahead of")
-            + " the other nodes' median; from 2 s on it refuses tokens";
+        : "its clock is %s ms %s the other nodes' median; from 2 s on it refuses tokens"
+            .formatted(skew.abs().toMillis(), skew.isNegative() ? "behind" : "ahead of");
   }
 }

@@ -94,14 +94,8 @@ final class DefaultLease implements Lease {
   @Override
   public String toString() {
     String id = core.lease.id();
-    return "Lease"
-        + core.lease.keys()
-        + "[id="
-        + id.substring(0, Math.min(4, id.length()))
-        + "…, token="
-        + core.lease.token()
-        + ", remaining="
-        + remainingValidity().toMillis()
-        + " ms]";
+    String start = id.substring(0, Math.min(4, id.length()));
+    return "Lease%s[id=%s…, token=%s, remaining=%s ms]"
+        .formatted(core.lease.keys(), start, core.lease.token(), remainingValidity().toMillis());
   }
 }

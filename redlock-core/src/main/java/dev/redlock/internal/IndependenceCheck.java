@@ -36,9 +36,9 @@ final class IndependenceCheck {
     for (int other = 0; other < known.length; other++) {
       Server theirs = known[other];
       if (theirs != null && !nodes.isClosed(other)) {
-        String objection = relation(server, theirs);
+        String objection = relation(server, theirs, nodes.name(other));
         if (objection != null) {
-          return objection.formatted(nodes.name(other));
+          return objection;
         }
       }
     }
@@ -47,35 +47,34 @@ final class IndependenceCheck {
     return null;
   }
 
-  private static @Nullable String relation(Server one, Server other) {
+  private static @Nullable String relation(Server one, Server other, String name) {
     if (one.identity() != null && other.identity() != null) {
-      return relation(one.identity(), other.identity());
+      return relation(one.identity(), other.identity(), name);
     }
     // A marker is copied with the data, so it is weaker evidence than INFO.
     return !one.markerId().isEmpty() && one.markerId().equals(other.markerId())
-        ? "is the same server as %s, or a copy of its data (both have the marker "
-            + one.markerId()
-            + ", and this user has no permission for INFO, which would distinguish them): nodes"
-            + " must be independent masters"
+        ? ("is the same server as %s, or a copy of its data (both have the marker %s, and this user"
+                + " has no permission for INFO, which would distinguish them): nodes must be"
+                + " independent masters")
+            .formatted(name, one.markerId())
         : null;
   }
 
-  private static @Nullable String relation(NodeIdentity one, NodeIdentity other) {
+  private static @Nullable String relation(NodeIdentity one, NodeIdentity other, String name) {
     if (one.runId().equals(other.runId())) {
-      return "is the same server as %s (run id "
-          + one.runId()
-          + "): nodes must be independent masters";
+      return "is the same server as %s (run id %s): nodes must be independent masters"
+          .formatted(name, one.runId());
     }
     if (!one.replicationId().isEmpty()
         && Objects.equals(one.replicationId(), other.replicationId())) {
-      return "is in one replication with %s (replication id "
-          + one.replicationId()
-          + "): nodes must be independent masters";
+      return "is in one replication with %s (replication id %s): nodes must be independent masters"
+          .formatted(name, one.replicationId());
     }
     if (one.clusterEnabled()
         && other.clusterEnabled()
         && !(one.wholeCluster() && other.wholeCluster())) {
-      return "is in cluster mode, and so is %s: nodes of a cluster are not independent masters";
+      return "is in cluster mode, and so is %s: nodes of a cluster are not independent masters"
+          .formatted(name);
     }
     return null;
   }

@@ -23,15 +23,9 @@ record LossLog(ClientContext context) {
   }
 
   private String line(HeldLease lease, LeaseEnd how) {
-    return "lease on ["
-        + LockKeys.shown(lease.keys().names())
-        + "] with token "
-        + lease.token()
-        + " ended while it was held: "
-        + how
-        + ", "
-        + cause(lease, how)
-        + ". Stop the work under it: another client may hold the lock now";
+    return ("lease on [%s] with token %s ended while it was held: %s, %s. Stop the work under it:"
+            + " another client may hold the lock now")
+        .formatted(LockKeys.shown(lease.keys().names()), lease.token(), how, cause(lease, how));
   }
 
   private String cause(HeldLease lease, LeaseEnd how) {
@@ -52,15 +46,14 @@ record LossLog(ClientContext context) {
     long now = context.time.nanos();
     if (validity.deadlineNanos() - now > EARLY_NANOS) {
       long wall = context.time.wallMillis() - validity.startWallMillis();
-      return "the wall clock of this machine has gone "
-          + (wall - (now - validity.startNanos()) / 1_000_000)
-          + " ms further than its monotonic clock since the last extension: it was set forward, or"
-          + " the machine was suspended";
+      return ("the wall clock of this machine has gone %s ms further than its monotonic clock since"
+              + " the last extension: it was set forward, or the machine was suspended")
+          .formatted(wall - (now - validity.startNanos()) / 1_000_000);
     }
     return lease.options().autoExtend()
-        ? "it was not extended in time: this client was paused, or too few nodes replied ("
-            + context.nodes.voting()
-            + " vote now)"
+        ? ("it was not extended in time: this client was paused, or too few nodes replied"
+                + " (%s vote now)")
+            .formatted(context.nodes.voting())
         : "it is not extended automatically";
   }
 }

@@ -1,9 +1,9 @@
 package dev.redlock.internal;
 
+import com.google.common.hash.Hashing;
+import com.google.common.primitives.Bytes;
 import dev.redlock.internal.protocol.Randomness;
 import java.nio.ByteBuffer;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.security.SecureRandom;
 import java.util.Base64;
 import java.util.concurrent.ThreadLocalRandom;
@@ -72,17 +72,8 @@ final class SecureRandomness implements Randomness {
 
   @Override
   public synchronized void probed(int node, long nodeMicros) {
-    MessageDigest hash = sha256();
-    hash.update(part); // All earlier connections count too.
-    hash.update(ByteBuffer.allocate(12).putInt(node).putLong(nodeMicros).flip());
-    part = hash.digest();
-  }
-
-  private static MessageDigest sha256() {
-    try {
-      return MessageDigest.getInstance("SHA-256");
-    } catch (NoSuchAlgorithmException e) {
-      throw new AssertionError("each Java platform has SHA-256", e);
-    }
+    byte[] read = ByteBuffer.allocate(12).putInt(node).putLong(nodeMicros).array();
+    // All earlier connections count too.
+    part = Hashing.sha256().hashBytes(Bytes.concat(part, read)).asBytes();
   }
 }

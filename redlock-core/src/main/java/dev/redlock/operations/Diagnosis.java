@@ -64,14 +64,9 @@ public record Diagnosis(RestartGuard restartGuard, List<NodeFindings> nodes) {
     }
     int failures = (n - 1) / 2;
     return List.of(
-        n
-            + " nodes tolerate "
-            + failures
-            + (failures == 1 ? " failure" : " failures")
-            + ", no more than "
-            + (n - 1)
-            + " nodes do: an odd number of nodes is better, such as "
-            + (n + 1));
+        ("%s nodes tolerate %s, no more than %s nodes do: an odd number of nodes is better,"
+                + " such as %s")
+            .formatted(n, failures == 1 ? "1 failure" : failures + " failures", n - 1, n + 1));
   }
 
   /** Whether there is no complaint, neither about a node nor about the set of nodes. */
@@ -110,12 +105,10 @@ public record Diagnosis(RestartGuard restartGuard, List<NodeFindings> nodes) {
     if (record == null) {
       return "";
     }
-    return ", epoch "
-        + record.epoch()
-        + (record.isSealed() ? "" : " (floor " + record.floor() + ")")
-        + " of "
-        + record.members().size()
-        + (record.members().size() == 1 ? " node" : " nodes");
+    int members = record.members().size();
+    String floor = record.isSealed() ? "" : " (floor " + record.floor() + ")";
+    return ", epoch %s%s of %s"
+        .formatted(record.epoch(), floor, members == 1 ? "1 node" : members + " nodes");
   }
 
   private static String remaining(Duration quarantine) {

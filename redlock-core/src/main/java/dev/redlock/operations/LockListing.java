@@ -58,22 +58,11 @@ public interface LockListing extends AutoCloseable {
     /** All of it, printable: names may contain control characters. */
     @Override
     public String toString() {
+      String time = Printable.of(remaining);
       return Printable.of(
-          "LockListing.Entry[name="
-              + name
-              + ", holder="
-              + holder
-              + ", holderLabel="
-              + holderLabel
-              + ", remaining="
-              + Printable.of(remaining)
-              + ", highestTokenSeen="
-              + highestTokenSeen
-              + ", storedBy="
-              + storedBy
-              + ", waiting="
-              + waiting
-              + "]");
+          ("LockListing.Entry[name=%s, holder=%s, holderLabel=%s, remaining=%s,"
+                  + " highestTokenSeen=%s, storedBy=%s, waiting=%s]")
+              .formatted(name, holder, holderLabel, time, highestTokenSeen, storedBy, waiting));
     }
   }
 }

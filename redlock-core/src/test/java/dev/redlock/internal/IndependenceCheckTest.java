@@ -101,6 +101,12 @@ class IndependenceCheckTest {
   }
 
   @Test
+  void meet_markerWithAPercentSign_isQuoted() {
+    assertThat(independence.check(0, null, "5%")).isNull();
+    assertThat(independence.check(1, null, "5%")).contains("the same server as a", "marker 5%,");
+  }
+
+  @Test
   void meet_infoTellsThemApart_sameMarkerIsACopyOfData() {
     assertThat(independence.check(0, master("x"), "m")).isNull();
     assertThat(independence.check(1, master("y"), "m")).isNull();

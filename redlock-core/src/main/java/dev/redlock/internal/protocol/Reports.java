@@ -175,12 +175,8 @@ final class Reports {
   private static NodeVote late(
       Nodes nodes, int i, AcquireRound round, NodeReply reply, Duration took) {
     String why =
-        NodeError.Kind.TIMEOUT
-            + ": "
-            + reply.code()
-            + " came later than the node timeout of "
-            + round.timeoutNanos / 1_000_000L
-            + " ms";
+        "%s: %s came later than the node timeout of %s ms"
+            .formatted(NodeError.Kind.TIMEOUT, reply.code(), round.timeoutNanos / 1_000_000L);
     return vote(nodes, i, Vote.SILENT, took, why);
   }
 

@@ -25,11 +25,8 @@ final class Contradiction {
   static @Nullable String of(
       NodeRecord current, NodeRecord newest, List<Seen> nodes, List<String> aliases) {
     if (isContrary(current, newest)) {
-      return "contradiction: this client works with "
-          + text(current, newest)
-          + ", and a node says "
-          + text(newest, current)
-          + REMEDY;
+      return "contradiction: this client works with %s, and a node says %s%s"
+          .formatted(text(current, newest), text(newest, current), REMEDY);
     }
     for (int i = 0; i < nodes.size(); i++) {
       NodeRecord other = nodes.get(i).record();
@@ -38,15 +35,13 @@ final class Contradiction {
         while (!nodes.get(first).says() || !nodes.get(first).record().isOfSameSet(newest)) {
           first++;
         }
-        return "contradiction: "
-            + aliases.get(first)
-            + " says "
-            + text(newest, other)
-            + ", and "
-            + aliases.get(i)
-            + " says "
-            + text(other, newest)
-            + REMEDY;
+        return "contradiction: %s says %s, and %s says %s%s"
+            .formatted(
+                aliases.get(first),
+                text(newest, other),
+                aliases.get(i),
+                text(other, newest),
+                REMEDY);
       }
     }
     return null;
