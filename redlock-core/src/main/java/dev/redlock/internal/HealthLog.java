@@ -6,7 +6,6 @@ import static java.util.stream.Collectors.mapping;
 
 import dev.redlock.internal.sets.Objections;
 import dev.redlock.operations.NodeState;
-import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeStatus;
 import java.time.Duration;
 import java.util.HashMap;
@@ -141,7 +140,7 @@ final class HealthLog {
         switch (status.state()) {
           case PROBING, VOTING -> 0;
           case QUARANTINED -> status.untilNanos() == 0 ? START_NANOS : 0;
-          case CONNECTING -> isRejection(status.cause()) ? REJECTED_NANOS : 0;
+          case CONNECTING -> Objections.isRejection(status.cause()) ? REJECTED_NANOS : 0;
         };
     if (patience == 0) {
       faultySince.remove(node);
@@ -153,12 +152,5 @@ final class HealthLog {
           context.nodes.name(node),
           status.cause());
     }
-  }
-
-  /** The server rejects this client, or this client the server. */
-  private static boolean isRejection(String cause) {
-    return cause.startsWith(NodeError.Kind.NOT_AUTHENTICATED + ":")
-        || cause.startsWith(NodeError.Kind.NO_PERMISSION + ":")
-        || cause.contains("TLS:");
   }
 }

@@ -2,6 +2,7 @@ package dev.redlock.internal.sets;
 
 import static java.util.stream.Collectors.joining;
 
+import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeRecord;
 import java.util.ArrayList;
 import java.util.List;
@@ -24,6 +25,13 @@ public record Objections(NodeRecord current, Members members, long maxLeaseMilli
     return objection.contains(SILENT);
   }
 
+  /** Whether it is the cause of a server that rejects this client, or of this client that does. */
+  public static boolean isRejection(String cause) {
+    return cause.startsWith(NodeError.Kind.NOT_AUTHENTICATED + ":")
+        || cause.startsWith(NodeError.Kind.NO_PERMISSION + ":")
+        || cause.contains("TLS:");
+  }
+
   /** The same objection to each node that keeps records. */
   static List<@Nullable String> toAll(List<Seen> nodes, String why) {
     return nodes.stream().<@Nullable String>map(node -> node.keepsRecord() ? why : null).toList();
@@ -43,16 +51,29 @@ public record Objections(NodeRecord current, Members members, long maxLeaseMilli
     String says = nodes.stream().limit(seeds).map(Objections::shown).collect(joining("; "));
     return "no deployment is shown by a majority of the configured nodes: "
         + says
-        + (isPassing(says) ? ". Start those that do not answer, or correct the list" : REMEDY);
+        + (isPassing(says) ? start(nodes.subList(0, seeds)) + ", or correct the list" : REMEDY);
+  }
+
+  /** What lets those of the nodes answer that do not. */
+  private static String start(List<Seen> nodes) {
+    boolean down =
+        nodes.stream().map(Seen::status).anyMatch(n -> !n.usable() && !isRejection(n.cause()));
+    return down ? ". Start what is down" : ". Correct the login or certificate";
   }
 
   private static String lost(Seen node) {
-    String what = node.name() + " has shown a record and" + SILENT;
-    return what + ": start it, or restart this program to found a deployment without it";
+    String what = node.name() + " has shown a record and" + silent(node) + start(List.of(node));
+    return what + ", or restart this program to found a deployment without it";
   }
 
   private static String shown(Seen node) {
-    return node.name() + (node.status().usable() ? " shows " + node.record().withId() : SILENT);
+    return node.name()
+        + (node.status().usable() ? " shows " + node.record().withId() : silent(node));
+  }
+
+  private static String silent(Seen node) {
+    String cause = node.status().cause().replaceFirst("\\.$", "");
+    return SILENT + (cause.isEmpty() ? "" : ": " + cause);
   }
 
   /**

@@ -170,9 +170,17 @@ final class MembershipTest {
     assertThat(settled.objections())
         .containsOnly(
             "no deployment is shown by a majority of the configured nodes: a shows deployment d1:"
-                + " epoch 1: a, b, c; d shows no record; e does not answer. Start those that do not"
-                + " answer, or correct the list");
+                + " epoch 1: a, b, c; d shows no record; e does not answer. Start what is"
+                + " down, or correct the list");
     assertThat(settled.objections()).allMatch(Objections::isPassing);
+    other.causes.put("e", "NOT_AUTHENTICATED: WRONGPASS invalid user or password.");
+    assertThat(other.settle().objections())
+        .allMatch(Objections::isPassing)
+        .allMatch(
+            why ->
+                why.endsWith(
+                    "e does not answer: NOT_AUTHENTICATED: WRONGPASS invalid user or password."
+                        + " Correct the login or certificate, or correct the list"));
     assertThat(settled.tells()).isEmpty();
     assertThat(other.records.keySet()).containsExactlyInAnyOrder("a", "b", "c");
     other.down.remove("e");
@@ -306,8 +314,8 @@ final class MembershipTest {
     late.down.add("a");
     assertThat(late.settle().objections())
         .containsOnly(
-            "a has shown a record and does not answer: start it, or restart this program to found"
-                + " a deployment without it");
+            "a has shown a record and does not answer. Start what is down, or restart this program"
+                + " to found a deployment without it");
     assertThat(late.records).doesNotContainKeys("x", "y");
   }
 

@@ -25,6 +25,7 @@ final class SetFixture {
   final List<String> replicas = new ArrayList<>(); // They store nothing.
   final List<String> silent = new ArrayList<>(); // Without permission to show their records.
   final List<String> names = new ArrayList<>(); // As the client calls them, by number.
+  final Map<String, String> causes = new TreeMap<>(); // Why a node is not reached.
   final Map<String, String> hosts = new TreeMap<>(); // Other spellings of names.
   final Membership membership;
   long now = 100 * SECOND;
@@ -72,7 +73,8 @@ final class SetFixture {
       NodeRecord said = away ? NodeRecord.NONE : record(name);
       NodeRecord shown = silent.contains(host(name)) ? null : said;
       String server = away ? "" : host(name);
-      seen.add(new Seen(name, new NodeStatus(state, 1, 0, 0, "", false, shown), server));
+      String cause = away ? causes.getOrDefault(name, "") : "";
+      seen.add(new Seen(name, new NodeStatus(state, 1, 0, 0, cause, false, shown), server));
     }
     return seen;
   }
