@@ -356,6 +356,25 @@ final class ProtocolMutants {
         protocol("ExtendQueue", "return limiter.underWay() < limiter.limit();", "return true;"));
     mutant(
         "I",
+        "the last deadline first",
+        protocol(
+            "ExtendSlot",
+            "first = a.urgentNanos - b.urgentNanos;",
+            "first = b.urgentNanos - a.urgentNanos;"));
+    mutant(
+        "I",
+        "a late lease keeps its place",
+        protocol("ExtendSlot", "deadlineNanos - nowNanos <= margin;", "false;"));
+    mutant(
+        "I",
+        "releases before extensions",
+        protocol(
+            "ExtendSlot",
+            "return a.order.compareTo(b.order);",
+            "return b.order == Order.RELEASE ? 1 : a.order == Order.RELEASE ? -1 :"
+                + " a.order.compareTo(b.order);"));
+    mutant(
+        "I",
         "an extension that too few nodes got waits for late replies",
         protocol("ExtendRound", "waitNanos = mayWin ?", "waitNanos = mask >= 0 ?"));
     mutant(
