@@ -24,12 +24,15 @@ final class LeaseLoad {
   private final long workNanos;
   private final List<HeldLease> leases = new ArrayList<>();
 
+  /** When the lock that is free was asked for, and then how long its caller waited. */
+  private long fresh;
+
   /**
    * @param workNanos how long a node works on one request
    */
   LeaseLoad(long seed, int nodes, LockOptions options, int count, long workNanos) {
     List<LockKeys> names = new ArrayList<>();
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i <= count; i++) { // One is free.
       names.add(LockKeys.of("redlock", List.of(String.valueOf((char) (Checker.MANY + i)))));
     }
     Scenario scenario =
@@ -65,7 +68,11 @@ final class LeaseLoad {
 
     @Override
     public void granted(HeldLease lease) {
-      leases.add(lease);
+      if (leases.size() < count) {
+        leases.add(lease);
+      } else {
+        fresh = world.now - fresh;
+      }
     }
 
     @Override
@@ -102,11 +109,20 @@ final class LeaseLoad {
     return this;
   }
 
-  /** The process is paused, and then all leases are due. */
+  /** The process is paused, and then all leases are due. A lock that is free is got meanwhile. */
   LeaseLoad pauses(long nanos) {
     int served = servedAfter(nanos);
     client.pause(nanos);
-    return settles(nanos, served);
+    world.at(
+        world.now + nanos + 20 * Scenario.MS, // When all that was due has been sent.
+        () -> {
+          fresh = world.now;
+          acquire(client.lock(count));
+        });
+    settles(nanos, served);
+    long most = 3 * world.scenario.config.nodeTimeout().toNanos();
+    Play.require(fresh <= most, "waited " + Scenario.ms(fresh) + " for a free lock");
+    return this;
   }
 
   /** All nodes are paused: they execute the requests of that time afterwards. */

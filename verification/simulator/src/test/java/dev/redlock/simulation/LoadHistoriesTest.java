@@ -5,6 +5,8 @@ import static dev.redlock.simulation.Play.require;
 import dev.redlock.LockOptions;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Many leases of one process on slow nodes: none is lost where capacity suffices. */
 class LoadHistoriesTest {
@@ -19,10 +21,14 @@ class LoadHistoriesTest {
   }
 
   private static LeaseLoad load(int leases, long workMillis) {
+    return load(leases, workMillis, 100);
+  }
+
+  private static LeaseLoad load(int leases, long workMillis, int nodeTimeoutMillis) {
     LockOptions options =
         LockOptions.builder()
             .leaseTime(Duration.ofSeconds(12))
-            .nodeTimeout(Duration.ofMillis(100))
+            .nodeTimeout(Duration.ofMillis(nodeTimeoutMillis))
             .build();
     return new LeaseLoad(1, 3, options, leases, workMillis * Scenario.MS);
   }
@@ -79,12 +85,21 @@ class LoadHistoriesTest {
   }
 
   /** To extend all takes 3 s. After the shortest stop the first have 0.8 s left, the last 4.8 s. */
-  @Test
-  void leases_afterAStopAsLongAsTheySurvive_areLostOnlyIfTheyCannotBeSaved() {
+  @ParameterizedTest
+  @ValueSource(ints = {100, 800})
+  void leases_afterAStopAsLongAsTheySurvive_areLostOnlyIfTheyCannotBeSaved(int nodeTimeout) {
     for (int percent : new int[] {90, 110, 150}) {
-      load(20).start(4 * SECOND).runs(11 * SECOND).pauses(SURVIVES / 100 * percent).ends();
+      load(150, 20, nodeTimeout)
+          .start(4 * SECOND)
+          .runs(11 * SECOND)
+          .pauses(SURVIVES / 100 * percent)
+          .ends();
       // The nodes first execute what was sent to them while they hung.
-      load(4).start(4 * SECOND).runs(11 * SECOND).hangs(SURVIVES / 100 * percent).ends();
+      load(150, 4, nodeTimeout)
+          .start(4 * SECOND)
+          .runs(11 * SECOND)
+          .hangs(SURVIVES / 100 * percent)
+          .ends();
     }
   }
 
