@@ -292,6 +292,25 @@ class NodesIT {
   }
 
   @Test
+  void acquire_begunWhileAllNodesAreStillConnecting_waitsForThem() {
+    nodes.forEach(RedisNode::pause);
+    try (Redlock redlock = client(uri(0), uri(1), uri(2))) {
+      assertThatThrownBy(() -> redlock.lock("early").acquire(Duration.ofMillis(200)))
+          .isInstanceOf(QuorumUnavailableException.class)
+          .hasMessageContainingAll("still connecting", "0 rounds");
+      CompletableFuture<Lease> future =
+          redlock.lock("async").acquireAsync(Duration.ofSeconds(10)).toCompletableFuture();
+      CompletableFuture<Lease> thread =
+          CompletableFuture.supplyAsync(() -> redlock.lock("sync").acquire(Duration.ofSeconds(10)));
+      nodes.forEach(RedisNode::resume);
+      future.orTimeout(20, TimeUnit.SECONDS).join().close();
+      thread.orTimeout(20, TimeUnit.SECONDS).join().close();
+    } finally {
+      nodes.forEach(RedisNode::resume);
+    }
+  }
+
+  @Test
   void doctor_nodesHung_repliesWithinTheNodeTimeout() throws Exception {
     try (Redlock redlock = Clients.patient(nodes)) {
       nodes.get(2).pause();
