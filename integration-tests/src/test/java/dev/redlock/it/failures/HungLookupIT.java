@@ -8,7 +8,9 @@ import dev.redlock.Redlock;
 import dev.redlock.RedlockBuilder;
 import dev.redlock.cluster.ClusterNodes;
 import dev.redlock.cluster.ClusterOptions;
+import dev.redlock.harness.Certificates;
 import dev.redlock.harness.RedisClusterNodes;
+import dev.redlock.harness.TlsMaster;
 import dev.redlock.it.Clients;
 import dev.redlock.it.Eventually;
 import dev.redlock.lettuce.LettuceLockNode;
@@ -26,6 +28,9 @@ import io.lettuce.core.resource.DefaultEventLoopGroupProvider;
 import io.lettuce.core.resource.MappingSocketAddressResolver;
 import io.netty.resolver.AddressResolverGroup;
 import io.netty.resolver.DefaultAddressResolverGroup;
+import java.io.RandomAccessFile;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -37,10 +42,12 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * What may block must not stop a quorum: for each node in turn, the lookup of its name hangs, or
@@ -180,18 +187,68 @@ class HungLookupIT {
         Lease lease = acquire(client)) {
       for (RedisNode node : nodes) {
         names.hang(name(node.index()));
-        dropConnections(node);
-        Eventually.holds(() -> Clients.votes(client) == 2, nodes);
-
-        Thread.sleep(HELD_MILLIS);
-
-        assertThat(lease.isValid()).as("with %s in %s", node, nodes.describe()).isTrue();
-        assertThat(names.hung().size()).as("bounded").isLessThanOrEqualTo(3);
+        outlives(lease, client, node);
         names.endHang(name(node.index()));
         Eventually.holds(() -> Clients.votes(client) == 3, nodes);
       }
     }
     Eventually.holds(() -> names.hung().isEmpty(), nodes);
+  }
+
+  private void outlives(Lease lease, Redlock client, RedisNode node) throws Exception {
+    dropConnections(node);
+    Eventually.holds(() -> Clients.votes(client) == 2, nodes);
+    Thread.sleep(HELD_MILLIS);
+    assertThat(lease.isValid()).as("with %s in %s", node, nodes.describe()).isTrue();
+    assertThat(names.hung().size()).as("bounded").isLessThanOrEqualTo(3);
+  }
+
+  /** The supplier hangs, or the file: a pipe that has no writer. */
+  @ParameterizedTest
+  @ValueSource(strings = {"supplier", "file"})
+  void leaseThatIsHeld_outlivesTheHangOfEachTrust(String what, @TempDir Path temp)
+      throws Exception {
+    Certificates certificates = Certificates.in(temp);
+    certificates.sign("good", "dns:localhost,ip:127.0.0.1");
+    resources = oneLoop(What.CREDENTIALS, port -> "none");
+    try (TlsMaster a = TlsMaster.start(temp, certificates, "good", false);
+        TlsMaster b = TlsMaster.start(temp, certificates, "good", false);
+        TlsMaster c = TlsMaster.start(temp, certificates, "good", false)) {
+      List<TlsMaster> masters = List.of(a, b, c);
+      RedlockBuilder builder = Redlock.builder().restartGuard(RestartGuard.OFF);
+      for (TlsMaster master : masters) {
+        Path trust = temp.resolve("trust" + master.port());
+        Files.copy(certificates.certificate("authority"), trust);
+        LettuceOptions.Builder options = LettuceOptions.builder().clientResources(resources);
+        options.sslOptions(
+            () -> {
+              names.await(trust.toString());
+              return SslOptions.builder().jdkSslProvider().trustManager(trust.toFile()).build();
+            });
+        builder.nodes(LettuceLockNode.create(master.uri(), options.build()));
+      }
+      try (Redlock client = Clients.voting(builder.build(), 3);
+          Lease lease = acquire(client)) {
+        for (TlsMaster master : masters) {
+          Path trust = temp.resolve("trust" + master.port());
+          Path kept = Files.move(trust, temp.resolve("kept" + master.port()));
+          if (what.equals("file")) {
+            new ProcessBuilder("mkfifo", trust.toString()).start().waitFor();
+          } else {
+            names.hang(trust.toString());
+          }
+          outlives(lease, client, master.node());
+          Path pipe = temp.resolve("pipe" + master.port());
+          if (what.equals("file")) {
+            Files.move(trust, pipe);
+          }
+          Files.move(kept, trust);
+          names.endHang(trust.toString());
+          new RandomAccessFile(pipe.toFile(), "rw").close(); // Ends the reads.
+          Eventually.holds(() -> Clients.votes(client) == 3, nodes);
+        }
+      }
+    }
   }
 
   @Test
