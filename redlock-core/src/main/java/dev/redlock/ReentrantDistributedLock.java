@@ -40,9 +40,9 @@ public interface ReentrantDistributedLock extends Lock {
   boolean tryLock();
 
   /**
-   * Waits for this time at most. Returns false only if others held the lock.
+   * Waits for this time at most. Returns false only if others held the lock, on one node at least.
    *
-   * @throws LockTimeoutException if the time was over before the nodes replied
+   * @throws LockTimeoutException if the time was over before any node replied
    * @throws QuorumUnavailableException if too few nodes voted when the time was over
    */
   @Override

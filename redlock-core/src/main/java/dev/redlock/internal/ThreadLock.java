@@ -1,5 +1,7 @@
 package dev.redlock.internal;
 
+import dev.redlock.AcquireReport;
+import dev.redlock.AcquireReport.Vote;
 import dev.redlock.DistributedLock;
 import dev.redlock.Lease;
 import dev.redlock.LockTimeoutException;
@@ -99,7 +101,8 @@ final class ThreadLock implements ReentrantDistributedLock {
       holds.enter(name, acquire(Duration.ofNanos(Math.max(0, unit.toNanos(time)))));
       return true;
     } catch (LockTimeoutException e) {
-      if (e.isHeld() || e.report().votes().isEmpty()) { // Others of this client came first.
+      AcquireReport report = e.report(); // Without votes others of this client came first.
+      if (e.isHeld() || report.votes().isEmpty() || report.count(Vote.HELD) > 0) {
         return false;
       }
       throw e;

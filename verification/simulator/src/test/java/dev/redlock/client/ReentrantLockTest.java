@@ -3,12 +3,16 @@ package dev.redlock.client;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.redlock.AcquireReport.Vote;
 import dev.redlock.LockOptions;
+import dev.redlock.LockTimeoutException;
 import dev.redlock.Redlock;
 import dev.redlock.ReentrantDistributedLock;
 import dev.redlock.harness.memory.InMemoryLockNode;
 import dev.redlock.spi.RestartGuard;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -19,11 +23,12 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class ReentrantLockTest {
   private final Redlock redlock =
-      Redlock.builder()
-          .nodes(InMemoryLockNode.create("a"), InMemoryLockNode.create("b"))
-          .restartGuard(RestartGuard.OFF)
-          .build();
+      client(InMemoryLockNode.create("a"), InMemoryLockNode.create("b"));
   private final ReentrantDistributedLock lock = redlock.reentrantLock("thread");
+
+  private static Redlock client(InMemoryLockNode... nodes) {
+    return Redlock.builder().nodes(nodes).restartGuard(RestartGuard.OFF).build();
+  }
 
   @AfterEach
   void close() {
@@ -57,6 +62,41 @@ class ReentrantLockTest {
     assertThat(other).isNotDone();
     lock.unlock();
     assertThat(other.get(30, TimeUnit.SECONDS)).isTrue();
+  }
+
+  /** Only the first node replies in time: no round is complete. */
+  @Test
+  void tryLock_forLessThanARoundOfALockThatIsHeld_isFalse() throws Exception {
+    InMemoryLockNode[] nodes = {
+      InMemoryLockNode.create("a"), InMemoryLockNode.create("b"), InMemoryLockNode.create("c")
+    };
+    try (Redlock holder = client(nodes);
+        Redlock other = client(nodes[0].another(), nodes[1].another(), nodes[2].another())) {
+      holder.reentrantLock("held").lock();
+      nodes[1].delay(Duration.ofMillis(50));
+      nodes[2].delay(Duration.ofMillis(50));
+      ReentrantDistributedLock held = other.reentrantLock("held");
+      List<CompletableFuture<?>> callers = new ArrayList<>();
+      for (int i = 0; i < 4; i++) {
+        callers.add(CompletableFuture.runAsync(() -> refusedEachTime(held, 75)));
+      }
+      for (CompletableFuture<?> caller : callers) {
+        caller.get(30, TimeUnit.SECONDS);
+      }
+      holder.reentrantLock("held").unlock();
+    }
+  }
+
+  private static void refusedEachTime(ReentrantDistributedLock held, int times) {
+    try {
+      for (int i = 0; i < times; i++) {
+        assertThat(held.tryLock(3, TimeUnit.MILLISECONDS)).isFalse();
+      }
+    } catch (LockTimeoutException e) { // The machine was too busy for any reply.
+      assertThat(e.report().count(Vote.HELD)).as(e.getMessage()).isZero();
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    }
   }
 
   @Test
