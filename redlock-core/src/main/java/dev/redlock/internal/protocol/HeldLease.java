@@ -52,6 +52,7 @@ public final class HeldLease {
 
   private volatile @Nullable LeaseEnd end;
   private volatile boolean releaseAsked;
+  private boolean unused;
 
   HeldLease(Grant grant, Nodes nodes, Randomness random, List<Effect> effects) {
     this.grant = grant;
@@ -135,6 +136,11 @@ public final class HeldLease {
     releaseAsked = true;
   }
 
+  /** Its caller had given up when it came: nobody ran under it, and no minimum hold is due. */
+  public void unused() {
+    unused = true;
+  }
+
   boolean isReleaseAsked() {
     return releaseAsked;
   }
@@ -155,7 +161,8 @@ public final class HeldLease {
    * much time was left, and count down.
    */
   long keepNanos(long nowNanos) {
-    long hold = Math.max(0, grantedNanos + grant.options.minimumHold().toNanos() - nowNanos);
+    long minimum = unused ? 0 : grant.options.minimumHold().toNanos();
+    long hold = Math.max(0, grantedNanos + minimum - nowNanos);
     long left = validity().deadlineNanos() - nowNanos;
     return switch (requireNonNull(end)) {
       case LOST -> 0;

@@ -39,6 +39,15 @@ class LeaseKeeperTest extends MachineFixture {
   }
 
   @Test
+  void release_ofAGrantWhoseCallerHadGivenUp_deletesTheKeysInSpiteOfTheMinimumHold() {
+    options(TestNodes.options().minimumHold(Duration.ofMillis(50)));
+    HeldLease l = acquire();
+    l.unused();
+    release(l);
+    assertThat(released(sent()).keepMillis()).isZero();
+  }
+
+  @Test
   void release_afterTheMinimumHold_deletesTheKeys() {
     options(TestNodes.options().minimumHold(Duration.ofMillis(50)));
     HeldLease l = acquire();
