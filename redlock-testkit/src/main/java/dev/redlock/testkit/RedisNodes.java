@@ -170,7 +170,8 @@ public final class RedisNodes implements Iterable<RedisNode>, AutoCloseable {
 
     /**
      * Sets the user and the password for clients. The user has every permission, and the default
-     * user is disabled. The URIs contain both, percent-encoded. Needs Redis 6.2.
+     * user is disabled. The URIs contain both, percent-encoded. Needs Redis 6.2, for the permission
+     * of channels; locks need 6.0.
      */
     public Builder login(String user, String password) {
       if (user.isEmpty() || password.isEmpty()) {
