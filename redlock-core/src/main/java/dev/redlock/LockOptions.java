@@ -97,7 +97,7 @@ public final class LockOptions {
 
   private static void require(boolean holds, String rule, Object... values) {
     if (!holds) {
-      Object[] texts = Stream.of(values).map(LockOptions::text).toArray();
+      Object[] texts = Stream.of(values).map(LockOptions::shown).toArray();
       throw new IllegalArgumentException(rule.formatted(texts));
     }
   }
@@ -221,11 +221,9 @@ public final class LockOptions {
   }
 
   private static Object shown(Object value) {
-    return value.equals(NO_HOLD_CAP) ? "none" : text(value);
-  }
-
-  private static Object text(Object value) {
-    return value instanceof Duration time ? Printable.of(time) : value;
+    return value.equals(NO_HOLD_CAP)
+        ? "none"
+        : value instanceof Duration time ? Printable.of(time) : value;
   }
 
   /** Collects options; every setter returns this builder. Not safe for concurrent use. */

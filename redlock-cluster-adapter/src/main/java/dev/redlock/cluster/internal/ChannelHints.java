@@ -1,7 +1,7 @@
 package dev.redlock.cluster.internal;
 
 import dev.redlock.cluster.ClusterLockNode;
-import dev.redlock.lettuce.internal.NodeErrors;
+import dev.redlock.lettuce.internal.Errors;
 import dev.redlock.lettuce.internal.scripts.EncodedRequest;
 import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.RedisConnectionStateAdapter;
@@ -199,7 +199,7 @@ final class ChannelHints implements HintCarrier {
         StatefulRedisPubSubConnection<String, String> on,
         @Nullable Throwable failure) {
       if (failure != null) {
-        log.debug("subscribing at {} failed: {}", link.address(), NodeErrors.message(failure));
+        log.debug("subscribing at {} failed: {}", link.address(), Errors.message(failure));
         lost(on);
       } else if (!confirm(on, link.notifiesWaiters())) {
         cluster.mayBeFree(lockKey);
@@ -247,7 +247,7 @@ final class ChannelHints implements HintCarrier {
             sharded ? asked.async().sunsubscribe(channel) : asked.async().unsubscribe(channel);
       } catch (RuntimeException e) {
         // The connection is gone, and the subscription with it.
-        log.debug("unsubscribing failed: {}", NodeErrors.message(e));
+        log.debug("unsubscribing failed: {}", Errors.message(e));
       }
     }
   }

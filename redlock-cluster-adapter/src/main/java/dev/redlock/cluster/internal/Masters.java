@@ -3,7 +3,7 @@ package dev.redlock.cluster.internal;
 import dev.redlock.cluster.ClusterLockNode;
 import dev.redlock.cluster.ClusterOptions;
 import dev.redlock.internal.text.Printable;
-import dev.redlock.lettuce.internal.NodeErrors;
+import dev.redlock.lettuce.internal.Errors;
 import dev.redlock.lettuce.internal.NodeUri;
 import dev.redlock.lettuce.internal.SharedResources;
 import dev.redlock.lettuce.internal.ThreadSharingClient;
@@ -174,7 +174,7 @@ final class Masters implements LockNode.Listener, ClusterAccess {
   }
 
   void unknown(Throwable failure) {
-    String cause = "the cluster does not report its topology: " + NodeErrors.message(failure);
+    String cause = "the cluster does not report its topology: " + Errors.message(failure);
     if (links.topology() == null) {
       shares.unknown(cause);
     }

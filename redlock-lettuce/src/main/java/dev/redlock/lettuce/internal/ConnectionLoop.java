@@ -219,7 +219,7 @@ final class ConnectionLoop {
                 onProbed(session, result);
               } else {
                 Throwable why = Objects.requireNonNull(failure);
-                lost(session, new NodeError(NodeErrors.kind(why), NodeErrors.message(why)));
+                lost(session, Errors.of(why));
               }
             });
   }

@@ -100,16 +100,16 @@ final class Connector {
 
   /** Why {@link #connect} failed. */
   NodeError error(Throwable failure) {
-    NodeError.Kind kind = NodeErrors.kind(failure);
-    String message = NodeErrors.message(failure);
-    if (NodeErrors.isHandshakeDefect(failure)) {
+    NodeError.Kind kind = Errors.kind(failure);
+    String message = Errors.message(failure);
+    if (Errors.isHandshakeDefect(failure)) {
       return new NodeError(kind, "the reply to HELLO 3 was not understood" + NEEDS_RESP3);
     } else if (refusesHello(kind, message)) {
       return new NodeError(kind, message + NEEDS_RESP3);
     } else if (nodeUri.encrypted()
         && kind == NodeError.Kind.DISCONNECTED
-        && !message.startsWith(NodeErrors.TLS)) {
-      message += " (" + NodeErrors.TLS + " was tried)"; // A plain port does not reply at all.
+        && !message.startsWith(Errors.TLS)) {
+      message += " (" + Errors.TLS + " was tried)"; // A plain port does not reply at all.
     }
     return new NodeError(kind, message);
   }

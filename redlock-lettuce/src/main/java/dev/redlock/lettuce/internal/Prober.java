@@ -182,9 +182,7 @@ final class Prober {
 
   private @Nullable String refusalOf(Reply<Probe.Marker> marker) {
     Throwable failure = marker.failure();
-    return failure == null
-        ? null
-        : new String(markerKey, UTF_8) + ": " + NodeErrors.message(failure);
+    return failure == null ? null : new String(markerKey, UTF_8) + ": " + Errors.message(failure);
   }
 
   /**
@@ -263,7 +261,7 @@ final class Prober {
     if (failure == null && reply.value() == null) {
       throw notUnderstood(command, "no value");
     } else if (failure != null
-        && NodeErrors.kind(failure) == NodeError.Kind.UNEXPECTED
+        && Errors.kind(failure) == NodeError.Kind.UNEXPECTED
         && !(failure instanceof RedisCommandExecutionException)) {
       throw notUnderstood(command, "another type");
     }
@@ -341,8 +339,7 @@ final class Prober {
               Throwable failure = stored.failure();
               if (failure != null) {
                 throw new CompletionException(
-                    new IOException(
-                        NodeErrors.kind(failure) + ": " + NodeErrors.message(failure), failure));
+                    new IOException(Errors.of(failure).toString(), failure));
               }
               return Objects.requireNonNull(stored.value());
             });
@@ -365,7 +362,7 @@ final class Prober {
   }
 
   private static void throwIfNotReady(@Nullable Throwable failure) {
-    if (failure != null && PASSING.contains(NodeErrors.kind(failure))) {
+    if (failure != null && PASSING.contains(Errors.kind(failure))) {
       throw new CompletionException(failure);
     }
   }

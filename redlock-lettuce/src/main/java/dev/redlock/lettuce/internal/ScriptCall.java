@@ -281,7 +281,7 @@ final class ScriptCall extends CommandOutput<byte[], byte[], NodeReply>
 
   @Override
   public boolean completeExceptionally(Throwable throwable) {
-    return fail(NodeErrors.kind(throwable), NodeErrors.message(throwable));
+    return fail(Errors.kind(throwable), Errors.message(throwable));
   }
 
   @Override

@@ -68,9 +68,7 @@ record ScriptReader(ConnectionLoop loop, Time time, long patienceNanos) implemen
         (value, failure) -> {
           deadline.cancel();
           if (failure != null) {
-            throw new CompletionException(
-                new IOException(
-                    NodeErrors.kind(failure) + ": " + NodeErrors.message(failure), failure));
+            throw new CompletionException(new IOException(Errors.of(failure).toString(), failure));
           }
           return page(value);
         });

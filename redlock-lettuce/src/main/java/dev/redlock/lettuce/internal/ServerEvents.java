@@ -21,7 +21,7 @@ record ServerEvents(
   /** Handles the errors that the server replies with. */
   BiConsumer<NodeError, LockKeys> errors(boolean clustered, Time time, String keyPrefix) {
     // In a cluster the slot of the trial may belong to another master.
-    ServerTrial trial = clustered ? null : new ServerTrial(session, time, keyPrefix, this::onTrial);
+    Trial trial = clustered ? null : new Trial(session, time, keyPrefix, this::onTrial);
     return (error, keys) -> {
       if (error.kind() == NodeError.Kind.READONLY) {
         onReadOnly();
@@ -41,7 +41,7 @@ record ServerEvents(
 
   private void onTrial(@Nullable NodeError error) {
     String cause =
-        error == null ? null : error + ": tried again every " + ServerTrial.PAUSE_MILLIS + " ms";
+        error == null ? null : error + ": tried again every " + Trial.PAUSE_MILLIS + " ms";
     if (loop.apply(session, states -> states.onTrial(cause))) {
       operator.onTrial(cause);
     }
@@ -93,8 +93,7 @@ record ServerEvents(
         .whenComplete(
             (read, failure) -> {
               Throwable why = read == null ? failure : read.failure();
-              String error =
-                  why == null ? null : NodeErrors.kind(why) + ": " + NodeErrors.message(why);
+              String error = why == null ? null : Errors.of(why).toString();
               Probe.Marker marker = read == null ? null : read.value();
               if (loop.apply(session, states -> states.onMarker(marker, error, loop.now()))) {
                 next.run();

@@ -3,7 +3,7 @@ package dev.redlock.schedules;
 import dev.redlock.harness.mutants.ChangedLoader;
 import dev.redlock.harness.mutants.Mutant;
 import dev.redlock.harness.mutants.MutantHunt;
-import dev.redlock.harness.mutants.Trial;
+import dev.redlock.harness.mutants.MutantCheck;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
@@ -29,7 +29,7 @@ import picocli.CommandLine.Spec;
     name = "simulate --fray",
     mixinStandardHelpOptions = true,
     description = "Runs the scenarios of --schedules under the schedules of Fray.")
-final class FraySchedules implements Callable<Integer>, Trial {
+final class FraySchedules implements Callable<Integer>, MutantCheck {
   /** Its listener runs on virtual threads, which Fray does not run. */
   private static final String LEFT_OUT = "the states of a node";
 

@@ -122,7 +122,7 @@ final class ConnectionMutants {
         "a call without a reply is not failed at the end of the connection",
         layer(
             "ScriptCall",
-            "    return fail(NodeErrors.kind(throwable), NodeErrors.message(throwable));",
+            "    return fail(Errors.kind(throwable), Errors.message(throwable));",
             "    return false;"),
         layer(
             "ScriptCall",
@@ -184,7 +184,7 @@ final class ConnectionMutants {
     mutant(
         "a server that works again is still held to be erring",
         layer(
-            "ServerTrial",
+            "Trial",
             "    result.accept(errs ? error : null);",
             "    if (errs) {\n      result.accept(error);\n    }"));
     mutant(

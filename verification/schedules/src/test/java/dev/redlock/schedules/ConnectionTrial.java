@@ -2,12 +2,12 @@ package dev.redlock.schedules;
 
 import dev.redlock.harness.mutants.ChangedLoader;
 import dev.redlock.harness.mutants.Mutant;
-import dev.redlock.harness.mutants.Trial;
+import dev.redlock.harness.mutants.MutantCheck;
 import java.lang.reflect.Method;
 import java.util.Map;
 
 /** Runs seeds of the connection layer until one breaks a rule. */
-record ConnectionTrial(long seeds) implements Trial {
+record ConnectionTrial(long seeds) implements MutantCheck {
   private static final String WORLD = "dev.redlock.lettuce.internal.ConnectionWorld";
 
   @Override

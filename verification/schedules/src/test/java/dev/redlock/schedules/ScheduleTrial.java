@@ -1,7 +1,7 @@
 package dev.redlock.schedules;
 
 import dev.redlock.harness.mutants.Mutant;
-import dev.redlock.harness.mutants.Trial;
+import dev.redlock.harness.mutants.MutantCheck;
 import java.util.Map;
 
 /**
@@ -10,7 +10,7 @@ import java.util.Map;
  * @param once the maximum number of schedules of a scenario with one interruption
  * @param random how many random schedules of each
  */
-record ScheduleTrial(int once, long random) implements Trial {
+record ScheduleTrial(int once, long random) implements MutantCheck {
   @Override
   public String run(Mutant mutant, Map<String, byte[]> changed) {
     InstrumentingLoader loader = new InstrumentingLoader(changed);

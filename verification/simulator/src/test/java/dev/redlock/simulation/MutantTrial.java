@@ -2,7 +2,7 @@ package dev.redlock.simulation;
 
 import dev.redlock.harness.mutants.ChangedLoader;
 import dev.redlock.harness.mutants.Mutant;
-import dev.redlock.harness.mutants.Trial;
+import dev.redlock.harness.mutants.MutantCheck;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -19,7 +19,7 @@ import java.util.stream.Stream;
  * @param seeds how many seeds to run in each setting
  * @param thorough whether to run all although a directed history has caught the mutant
  */
-public record MutantTrial(long seeds, boolean thorough) implements Trial {
+public record MutantTrial(long seeds, boolean thorough) implements MutantCheck {
   /** What must catch a mutant of the protocol. Those of the shell name a setting. */
   static final String PROTOCOL = "";
 

@@ -18,7 +18,7 @@ import java.util.stream.Collectors;
  * @param root the root of the project
  * @param threads how many trials run at once
  */
-public record MutantHunt(Path root, Trial trial, int threads) {
+public record MutantHunt(Path root, MutantCheck trial, int threads) {
 
   /**
    * The result of one mutant.

@@ -1,8 +1,8 @@
 /**
  * Faults on purpose. A {@link dev.redlock.harness.mutants.Mutant} replaces text of the sources, and
  * {@link dev.redlock.harness.mutants.MutantHunt} compiles it and gives it to a {@link
- * dev.redlock.harness.mutants.Trial}, which must catch it. The catalogues and their trials are with
- * the tests that catch them.
+ * dev.redlock.harness.mutants.MutantCheck}, which must catch it. The catalogues and their trials
+ * are with the tests that catch them.
  */
 @NullMarked
 package dev.redlock.harness.mutants;

@@ -12,7 +12,7 @@ import java.util.regex.Pattern;
 import javax.net.ssl.SSLException;
 
 /** Translates exceptions of Lettuce and Netty into errors of a node. */
-public final class NodeErrors {
+public final class Errors {
   /** The first word of a message about a TLS failure. */
   static final String TLS = "TLS";
 
@@ -22,7 +22,11 @@ public final class NodeErrors {
   private static final Pattern MILLIS = Pattern.compile("(\\d+) ?(?:ms\\b|millisecond\\(s\\))");
   private static final Pattern SECONDS = Pattern.compile("(\\d+) second\\(s\\)");
 
-  private NodeErrors() {}
+  private Errors() {}
+
+  static NodeError of(Throwable failure) {
+    return new NodeError(kind(failure), message(failure));
+  }
 
   /** The class of the error. */
   static NodeError.Kind kind(Throwable failure) {

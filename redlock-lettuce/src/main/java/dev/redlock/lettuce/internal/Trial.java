@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * name of the request that failed, with {@value #NAME} behind it: most permissions are patterns
  * that end with a star.
  */
-final class ServerTrial {
+final class Trial {
   /** A client sends an erring server five trials per second. */
   static final long PAUSE_MILLIS = 200;
 
@@ -55,8 +55,7 @@ final class ServerTrial {
    * @param result receives the result of each trial: the error, or null if the trial succeeded;
    *     called on any thread
    */
-  ServerTrial(
-      NodeSession session, Time time, String keyPrefix, Consumer<@Nullable NodeError> result) {
+  Trial(NodeSession session, Time time, String keyPrefix, Consumer<@Nullable NodeError> result) {
     this.session = session;
     this.time = time;
     this.result = result;

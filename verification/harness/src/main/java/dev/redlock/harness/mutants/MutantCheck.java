@@ -3,7 +3,7 @@ package dev.redlock.harness.mutants;
 import java.util.Map;
 
 /** What must catch the mutants of a catalogue. */
-public interface Trial {
+public interface MutantCheck {
   /**
    * Returns what caught the mutant; empty if nothing did.
    *
