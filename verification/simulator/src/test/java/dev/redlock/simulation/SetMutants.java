@@ -173,8 +173,7 @@ final class SetMutants {
         "a lease id does not depend on the connections of its process",
         ShellMutants.shell(
             "SecureRandomness",
-            "    MessageDigest hash = sha256();\n    hash.update(part);",
-            "    if (nodeMicros != 0) {\n      return;\n    }\n"
-                + "    MessageDigest hash = sha256();\n    hash.update(part);"));
+            "part = Hashing.sha256()",
+            "part = nodeMicros != 0 ? part : Hashing.sha256()"));
   }
 }
