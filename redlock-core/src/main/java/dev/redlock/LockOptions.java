@@ -32,9 +32,9 @@ public final class LockOptions {
 
   private LockOptions(Builder builder) {
     given = new Builder(builder);
-    // Nodes keep whole milliseconds.
-    leaseTime =
-        (given.leaseTime != null ? given.leaseTime : DEFAULT_LEASE_TIME).truncatedTo(MILLIS);
+    Duration wanted = given.leaseTime != null ? given.leaseTime : DEFAULT_LEASE_TIME;
+    requireBetween("leaseTime", wanted, Duration.ofMillis(10), Duration.ofHours(1));
+    leaseTime = wanted.truncatedTo(MILLIS); // As nodes keep it.
     drift = given.drift != null ? given.drift : leaseTime.dividedBy(100).plusMillis(2);
     nodeTimeout =
         given.nodeTimeout != null ? given.nodeTimeout : defaultNodeTimeout(leaseTime.minus(drift));
@@ -58,7 +58,6 @@ public final class LockOptions {
   }
 
   private void validate() {
-    requireBetween("leaseTime", leaseTime, Duration.ofMillis(10), Duration.ofHours(1));
     require(!drift.isNegative(), "drift %s must not be negative", drift);
     require(
         drift.compareTo(leaseTime) < 0,

@@ -186,10 +186,23 @@ class LockOptionsTest {
   void holdCap_ofAnElection_isNoneUnlessGiven() {
     Duration given = Duration.ofMinutes(2);
     assertThat(LockOptions.defaults().withoutDefaultHoldCap().holdCap())
-        .isEqualTo(Duration.ofSeconds(Long.MAX_VALUE));
+        .isGreaterThan(Duration.ofDays(70 * 365));
     assertThat(tenSeconds().holdCap(given).build().withoutDefaultHoldCap().holdCap())
         .isEqualTo(given);
     assertThat(LockOptions.defaults().holdCap()).isEqualTo(Duration.ofHours(1));
+  }
+
+  @Test
+  void options_withEqualValues_areEqual() {
+    LockOptions one = tenSeconds().fair(true).build();
+    assertThat(one).isEqualTo(tenSeconds().fair(true).build()).isNotEqualTo(tenSeconds().build());
+    assertThat(one).hasSameHashCodeAs(tenSeconds().fair(true).build());
+  }
+
+  @Test
+  void leaseTime_ofAFractionOfAMillisecond_isCut() {
+    LockOptions cut = LockOptions.builder().leaseTime(Duration.ofNanos(10_999_999)).build();
+    assertThat(cut.leaseTime()).isEqualTo(millis(10));
   }
 
   @Test
