@@ -79,7 +79,7 @@ public final class LockOptions {
     Duration hold = given.minimumHold;
     require(!hold.isNegative(), "minimumHold %s must not be negative", hold);
     require(
-        hold.compareTo(leaseTime) <= 0,
+        hold.compareTo(given.leaseTime != null ? given.leaseTime : leaseTime) <= 0,
         "minimumHold %s is longer than leaseTime %s: raise the lease time",
         hold,
         leaseTime);
@@ -258,9 +258,9 @@ public final class LockOptions {
     }
 
     /**
-     * How long nodes keep the lock unless it is extended: 10 ms to 1 h, and not longer than the
-     * client's {@code maxLeaseTime}. Default 30 s, or {@code maxLeaseTime} in the default options
-     * of a client if that is shorter.
+     * How long nodes keep the lock unless it is extended, in whole milliseconds: 10 ms to 1 h, and
+     * not longer than the client's {@code maxLeaseTime}. Default 30 s, or {@code maxLeaseTime} in
+     * the default options of a client if that is shorter.
      */
     public Builder leaseTime(Duration leaseTime) {
       this.leaseTime = requireNonNull(leaseTime, "leaseTime");

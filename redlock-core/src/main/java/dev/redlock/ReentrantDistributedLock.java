@@ -42,7 +42,8 @@ public interface ReentrantDistributedLock extends Lock {
   /**
    * Waits for this time at most. Returns false only if others held the lock, on one node at least.
    *
-   * @throws LockTimeoutException if the time was over before any node replied
+   * @throws LockTimeoutException if the time was over, and no node had said that others hold the
+   *     lock
    * @throws QuorumUnavailableException if too few nodes voted when the time was over
    */
   @Override

@@ -4,6 +4,7 @@ import static java.util.stream.Collectors.joining;
 
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeRecord;
+import dev.redlock.spi.NodeStatus;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -56,9 +57,13 @@ public record Objections(NodeRecord current, Members members, long maxLeaseMilli
 
   /** What lets those of the nodes answer that do not. */
   private static String start(List<Seen> nodes) {
-    boolean down =
-        nodes.stream().map(Seen::status).anyMatch(n -> !n.usable() && !isRejection(n.cause()));
-    return down ? ". Start what is down" : ". Correct the login or certificate";
+    List<String> causes =
+        nodes.stream().map(Seen::status).filter(n -> !n.usable()).map(NodeStatus::cause).toList();
+    boolean down = !causes.stream().allMatch(Objections::isRejection);
+    boolean rejected = causes.stream().anyMatch(Objections::isRejection);
+    return down
+        ? ". Start what is down" + (rejected ? ", and correct the login or certificate" : "")
+        : ". Correct the login or certificate";
   }
 
   private static String lost(Seen node) {

@@ -1,5 +1,5 @@
 -- Changes the record of the node set in the marker, in one step or not at all. Writes nothing if nothing changes: each
--- write invalidates the marker at all other clients. NodeRecord.after specifies it.
+-- write invalidates the marker at all other clients. RecordScript specifies it.
 --
 -- KEYS  the marker
 -- ARGV  'TELL', 'PROMISE', 'OPEN', 'SEAL' or 'FORGET', then the given record without its time; see record_fields
