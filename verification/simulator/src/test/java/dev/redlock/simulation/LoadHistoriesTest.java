@@ -5,8 +5,6 @@ import static dev.redlock.simulation.Play.require;
 import dev.redlock.LockOptions;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /** Many leases of one process on slow nodes: none is lost where capacity suffices. */
 class LoadHistoriesTest {
@@ -85,9 +83,17 @@ class LoadHistoriesTest {
   }
 
   /** To extend all takes 3 s. After the shortest stop the first have 0.8 s left, the last 4.8 s. */
-  @ParameterizedTest
-  @ValueSource(ints = {100, 800})
-  void leases_afterAStopAsLongAsTheySurvive_areLostOnlyIfTheyCannotBeSaved(int nodeTimeout) {
+  @Test
+  void leases_afterAStopAsLongAsTheySurvive_areLostOnlyIfTheyCannotBeSaved() {
+    afterAStop(100);
+  }
+
+  @Test
+  void leases_afterAStop_withALongNodeTimeout_areLostOnlyIfTheyCannotBeSaved() {
+    afterAStop(800);
+  }
+
+  private static void afterAStop(int nodeTimeout) {
     for (int percent : new int[] {90, 110, 150}) {
       load(150, 20, nodeTimeout)
           .start(4 * SECOND)
