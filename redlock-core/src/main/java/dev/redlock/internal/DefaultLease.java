@@ -7,6 +7,7 @@ import dev.redlock.LeaseLostException;
 import dev.redlock.RedlockInterruptedException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
@@ -16,6 +17,11 @@ final class DefaultLease implements Lease {
 
   DefaultLease(LeaseCore core) {
     this.core = core;
+  }
+
+  /** The caller gave up before it had the lease, if there is one. */
+  static void giveBack(Optional<Lease> lease) {
+    lease.ifPresent(it -> ((DefaultLease) it).core.releaseUnused());
   }
 
   LeaseCore core() {

@@ -78,7 +78,7 @@ final class DefaultLock implements DistributedLock {
 
   private static <T> void give(T result, Optional<Lease> lease, CompletableFuture<T> users) {
     if (!users.complete(result)) {
-      lease.ifPresent(Lease::releaseAsync);
+      DefaultLease.giveBack(lease);
     }
   }
 
@@ -200,7 +200,7 @@ final class DefaultLock implements DistributedLock {
         (granted, users) -> {
           DefaultLease lease = (DefaultLease) granted.orElseThrow();
           if (users.isDone()) {
-            lease.releaseAsync(); // The caller cancelled meanwhile.
+            lease.core().releaseUnused(); // The caller cancelled meanwhile.
           } else {
             whenDone(body, lease, (value, failure) -> finish(lease, value, failure, users));
           }

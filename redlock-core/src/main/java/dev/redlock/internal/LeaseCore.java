@@ -54,6 +54,12 @@ final class LeaseCore {
     return ack;
   }
 
+  /** Its caller gave up before it had the lease: nobody ran under it, no minimum hold is due. */
+  void releaseUnused() {
+    lease.unused();
+    release();
+  }
+
   PendingAck extend() {
     PendingAck ack = new PendingAck("extension", lease, context.callbacks);
     actor.post((machine, now, wall) -> machine.extend(lease, ack, now, wall));

@@ -2,7 +2,6 @@ package dev.redlock.internal;
 
 import dev.redlock.AcquireReport;
 import dev.redlock.AcquireVerdict;
-import dev.redlock.Lease;
 import dev.redlock.internal.protocol.Effect;
 import dev.redlock.internal.protocol.HeldLease;
 import dev.redlock.internal.protocol.LockMachine;
@@ -67,11 +66,8 @@ final class Locks {
    * client is closed, a closed machine handles the event, and refuses waiters.
    */
   void post(LockKeys keys, LockActor.Event event) {
-    LockActor actor = actors.get(keys);
-    if (actor == null) {
-      actor = actors.computeIfAbsent(keys, this::create);
-    }
-    LockActor chosen = actor;
+    LockActor known = actors.get(keys); // Without a lock.
+    LockActor chosen = known != null ? known : actors.computeIfAbsent(keys, this::create);
     chosen.post(
         (machine, now, wall) -> {
           if (chosen.isRetired()) {
@@ -115,7 +111,7 @@ final class Locks {
             pending.left(AcquireVerdict.CANCELLED, null);
           });
     } else {
-      var unused = pending.result.thenAccept(lease -> lease.ifPresent(Lease::releaseAsync));
+      var unused = pending.result.thenAccept(DefaultLease::giveBack);
     }
   }
 
@@ -317,8 +313,7 @@ final class Locks {
   }
 
   Collection<LockActor> of(String lockKey) {
-    Set<LockActor> known = byKey.get(lockKey);
-    return known == null ? List.of() : known;
+    return byKey.getOrDefault(lockKey, Set.of());
   }
 
   List<LockActor> all() {

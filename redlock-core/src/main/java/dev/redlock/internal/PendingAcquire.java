@@ -82,8 +82,7 @@ final class PendingAcquire extends Waiter {
     if (given) {
       tellTaker(true);
     } else {
-      core.lease.unused();
-      core.release(); // The caller cancelled, or was interrupted, meanwhile.
+      core.releaseUnused(); // The caller cancelled, or was interrupted, meanwhile.
     }
   }
 

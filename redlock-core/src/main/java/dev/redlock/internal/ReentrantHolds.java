@@ -45,17 +45,15 @@ final class ReentrantHolds {
   }
 
   void leave(String name) {
-    Key key = new Key(name, Thread.currentThread());
-    Hold hold = holds.get(key);
+    Hold hold = mine(name);
     if (hold == null) {
       throw new IllegalMonitorStateException(
           "thread " + Thread.currentThread().getName() + " does not hold " + Printable.of(name));
     }
-    hold.count--;
-    if (hold.count > 0) {
+    if (--hold.count > 0) {
       return;
     }
-    holds.remove(key);
+    holds.remove(new Key(name, Thread.currentThread()));
     boolean valid = hold.lease.isValid();
     LeaseEnd loss = ((DefaultLease) hold.lease).core().loss();
     hold.lease.close();

@@ -26,11 +26,12 @@ import org.jspecify.annotations.Nullable;
  *       then on the nodes. At the end of its validity it ends a little before the deadline.
  * </ul>
  *
- * <p>Confined to the actor of its {@link LockMachine}, except for three volatile values: the end
- * and the request to release here, and the validity in {@link Grant}. The actor writes them; the
- * thread that releases writes the request. Any thread reads them to learn whether the lease is
- * valid. They stay in this package because the machine reads the request as well, before the event
- * of the release reaches the actor. A copy in the shell would be a second owner of the same fact.
+ * <p>Confined to the actor of its {@link LockMachine}, except for four volatile values: the end,
+ * the request to release and its kind here, and the validity in {@link Grant}. The actor writes
+ * them; the thread that releases writes the request. Any thread reads them to learn whether the
+ * lease is valid. They stay in this package because the machine reads the request as well, before
+ * the event of the release reaches the actor. A copy in the shell would be a second owner of the
+ * same fact.
  */
 public final class HeldLease {
   /**
@@ -52,7 +53,7 @@ public final class HeldLease {
 
   private volatile @Nullable LeaseEnd end;
   private volatile boolean releaseAsked;
-  private boolean unused;
+  private volatile boolean unused;
 
   HeldLease(Grant grant, Nodes nodes, Randomness random, List<Effect> effects) {
     this.grant = grant;
@@ -136,7 +137,7 @@ public final class HeldLease {
     releaseAsked = true;
   }
 
-  /** Its caller had given up when it came: nobody ran under it, and no minimum hold is due. */
+  /** No minimum hold is due. */
   public void unused() {
     unused = true;
   }

@@ -155,7 +155,7 @@ final class ScheduleMutants {
         "cancel",
         shell(
             "PendingAcquire",
-            "      core.release(); // The caller cancelled, or was interrupted, meanwhile.",
+            "      core.releaseUnused(); // The caller cancelled, or was interrupted, meanwhile.",
             "      context.locks.size();"));
     mutant(
         "own",

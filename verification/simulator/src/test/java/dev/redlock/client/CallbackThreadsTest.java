@@ -14,6 +14,7 @@ import dev.redlock.SimulatedBuilder;
 import dev.redlock.harness.memory.InMemoryLockNode;
 import dev.redlock.testkit.internal.Waiting;
 import java.time.Duration;
+import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -22,6 +23,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -120,6 +122,29 @@ class CallbackThreadsTest {
       assertThat(extended.isValid()).as("extended since they block").isTrue();
       assertThat(over.getCount()).isEqualTo(1);
       over.countDown();
+    }
+  }
+
+  /** Nobody ran under the grant: others do not wait until its minimum hold is over. */
+  @Test
+  void grant_whoseCallerCancelsBeforeTheCallback_keepsNoMinimumHold() {
+    LockOptions options = LockOptions.builder().minimumHold(Duration.ofSeconds(30)).build();
+    Queue<Runnable> callbacks = new ConcurrentLinkedQueue<>();
+    try (Redlock redlock = client().callbackExecutor(callbacks::add).build();
+        Redlock other = client().build()) {
+      List<Function<DistributedLock, CompletableFuture<?>>> ways =
+          List.of(
+              lock -> lock.acquireAsync(WAIT),
+              lock -> lock.tryAcquireAsync(WAIT),
+              lock -> lock.withLockAsync(WAIT, lease -> CompletableFuture.completedFuture(1)));
+      for (Function<DistributedLock, CompletableFuture<?>> way : ways) {
+        CompletableFuture<?> users = way.apply(redlock.lock("a", options));
+        Waiting.until("its callback could run", WAIT, () -> !callbacks.isEmpty());
+        users.cancel(false);
+        callbacks.remove().run();
+
+        other.lock("a").acquire(WAIT).close();
+      }
     }
   }
 

@@ -3,10 +3,8 @@ package dev.redlock.client;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.redlock.Redlock;
 import dev.redlock.harness.ForwardingLockNode;
 import dev.redlock.harness.memory.InMemoryLockNode;
-import dev.redlock.operations.NodeState;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.LockRequest;
@@ -100,17 +98,6 @@ class MemoryRecordTest {
     one.kill();
     time.pass(Duration.ofMillis(1));
     assertThatThrownBy(lost::join).hasMessageContaining("server killed");
-  }
-
-  /** Before any event is delivered. */
-  @Test
-  void client_ofServersInMemory_canLockAsSoonAsItIsBuilt() {
-    InMemoryLockNode[] nodes = {one, InMemoryLockNode.create("b"), InMemoryLockNode.create("c")};
-    try (Redlock redlock =
-        Redlock.builder().nodes(nodes).restartGuard(RestartGuard.OFF).time(time).build()) {
-      assertThat(redlock.operations().nodes())
-          .allMatch(node -> node.state() == NodeState.State.VOTING);
-    }
   }
 
   @Test

@@ -186,27 +186,4 @@ class ObservationTest {
     nodes.time().pass(Duration.ofSeconds(2));
     assertThat(told.pendingReleases).containsExactly("node-2 1", "node-2 0");
   }
-
-  @Test
-  void listener_thatThrows_harmsNeitherLocksNorOtherListeners() {
-    RedlockListener hostile =
-        new RedlockListener() {
-          @Override
-          public void onWaiterJoined(Caller caller) {
-            throw new StackOverflowError("on purpose");
-          }
-
-          @Override
-          public void onWaiterLeft(
-              Caller caller,
-              AcquireVerdict verdict,
-              Duration waited,
-              @Nullable AcquireReport report) {
-            throw new IllegalStateException("on purpose");
-          }
-        };
-    Redlock client = nodes.client(hostile, told);
-    release(acquire(client.lock("a")));
-    assertThat(told.events).startsWith("joined [a]", "left ACQUIRED").hasSize(3);
-  }
 }

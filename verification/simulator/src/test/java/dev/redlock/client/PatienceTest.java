@@ -11,7 +11,6 @@ import dev.redlock.Lease;
 import dev.redlock.LockTimeoutException;
 import dev.redlock.QuorumUnavailableException;
 import dev.redlock.Redlock;
-import dev.redlock.RedlockClosedException;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
@@ -118,17 +117,5 @@ class PatienceTest {
         .contains("0 of 5 voted in time")
         .contains("came later than the node timeout of " + nodeTimeout.toMillis() + " ms")
         .doesNotContain("paused");
-  }
-
-  @Test
-  void waiter_clientIsClosed_failsWithThatReason() {
-    Lease lease = held(nodes.client(), "a");
-    Redlock client = nodes.client();
-    CompletableFuture<Lease> waits = client.lock("a").acquireAsync(WAIT);
-    nodes.time().pass(Duration.ofMillis(10));
-    nodes.time().runAway();
-    client.close();
-    assertThat(failure(waits)).isInstanceOf(RedlockClosedException.class);
-    lease.releaseAsync();
   }
 }

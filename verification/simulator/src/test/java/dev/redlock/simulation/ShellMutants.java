@@ -77,7 +77,7 @@ final class ShellMutants {
         "a lease that is granted to a caller that has given up is kept",
         shell(
             "PendingAcquire",
-            "      core.release(); // The caller cancelled, or was interrupted, meanwhile.\n",
+            "      core.releaseUnused(); // The caller cancelled, or was interrupted, meanwhile.\n",
             ""));
     shellMutant(
         "a waiter may give up after it was granted",
@@ -174,6 +174,6 @@ final class ShellMutants {
             "    release();\n    queue.call("));
     shellMutant(
         "the first of several unlocks releases a reentrant lock",
-        shell("ReentrantHolds", "    if (hold.count > 0) {\n      return;\n    }\n", ""));
+        shell("ReentrantHolds", "if (--hold.count > 0) {", "if (--hold.count < 0) {"));
   }
 }
