@@ -25,7 +25,7 @@ final class Outbox {
 
   private final int node;
   private final PendingReleases releases;
-  private final Set<PendingRelease> later = new LinkedHashSet<>(4);
+  final Set<PendingRelease> later = new LinkedHashSet<>(4);
 
   private long pauseNanos = FIRST_PAUSE_NANOS;
   private boolean pauses;

@@ -1,5 +1,7 @@
 package dev.redlock.internal.protocol;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.redlock.LeaseEnd;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeError;
@@ -172,11 +174,19 @@ final class PendingReleases {
     return slot.isTaken();
   }
 
-  /** The node has a new connection, or executes again: it is sent all that waited for that. */
+  /**
+   * The node has a new connection, or executes again: it is sent all that waited for that. Releases
+   * of expired leases wait for a turn again. They had turns one after the other while the node had
+   * no connection, and thousands at once would delay the first acquires after an outage.
+   */
   void onWorks(int node, long nowNanos) {
     Outbox outbox = outboxes.remove(node);
     if (outbox != null) {
-      outbox.send(Integer.MAX_VALUE, nowNanos);
+      for (PendingRelease e : outbox.later) {
+        e.held |= e.slot != null ? 1L << node : 0;
+        send(e, 1L << node, nowNanos);
+      }
+      onAdmitted(nowNanos);
     }
   }
 
@@ -233,14 +243,12 @@ final class PendingReleases {
    * no reply is waited for.
    */
   private void conclude(PendingRelease e, long nowNanos) {
-    boolean sent = e.held == 0;
-    if (e.ack == null && (e.todo == 0 || (sent && nodes.tooManyReleasesPending()))) {
+    if (e.ack == null && (e.todo == 0 || (e.held == 0 && nodes.tooManyReleasesPending()))) {
       todo(e, 0);
-      waiting.remove(e);
       entries.remove(e.request.leaseId(), e);
     }
     boolean over = e.open() == 0 || e.isConfirmed() || e.untilNanos - nowNanos <= 0;
-    if (e.slot != null && sent && over) {
+    if (e.slot != null && e.held == 0 && over) {
       e.slot.tellOthers(nodes.extensions().giveUp(e.slot, nowNanos), effects);
     }
   }
@@ -250,8 +258,9 @@ final class PendingReleases {
   void onTimer(long nowNanos) {
     PendingRelease next = waiting.peek();
     while (next != null && next.deadlineNanos - nowNanos <= 0) {
-      waiting.remove();
-      onDeadline(next, nowNanos);
+      Effect.Result unconfirmed = new Effect.Result(Reports.ofRelease(nodes, next, nowNanos), null);
+      settle(next, requireNonNull(next.ack), unconfirmed);
+      conclude(next, nowNanos);
       next = waiting.peek();
     }
     for (Outbox outbox : outboxes.values()) {
@@ -263,13 +272,6 @@ final class PendingReleases {
       conclude(e, nowNanos);
       e = oldest();
     }
-  }
-
-  private void onDeadline(PendingRelease e, long nowNanos) {
-    if (e.ack != null) {
-      settle(e, e.ack, new Effect.Result(Reports.ofRelease(nodes, e, nowNanos), null));
-    }
-    conclude(e, nowNanos);
   }
 
   /** One that expires before the oldest is kept until the oldest has expired. */

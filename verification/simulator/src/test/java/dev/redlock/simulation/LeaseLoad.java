@@ -113,33 +113,63 @@ final class LeaseLoad {
   LeaseLoad pauses(long nanos) {
     int served = servedAfter(nanos);
     client.pause(nanos);
-    world.at(
-        world.now + nanos + 20 * Scenario.MS, // When all that was due has been sent.
-        () -> {
-          fresh = world.now;
-          acquire(client.lock(count));
-        });
-    settles(nanos, served);
-    long most = 3 * world.scenario.config.nodeTimeout().toNanos();
-    Play.require(fresh <= most, "waited " + Scenario.ms(fresh) + " for a free lock");
-    return this;
+    // When all that was due has been sent.
+    world.at(world.now + nanos + 20 * Scenario.MS, this::acquireFree);
+    return settles(nanos, served).acquiredFreeSoon();
+  }
+
+  private void acquireFree() {
+    fresh = world.now;
+    acquire(client.lock(count));
+  }
+
+  /** As soon as a quorum replies. */
+  private void acquireFreeAfterHang() {
+    if (client.hasQuorum()) {
+      acquireFree();
+    } else {
+      world.at(world.now + Scenario.MS, this::acquireFreeAfterHang);
+    }
   }
 
   /** All nodes are paused: they execute the requests of that time afterwards. */
   LeaseLoad hangs(long nanos) {
     int served = servedAfter(nanos);
+    pauseNodes(nanos);
+    return settles(nanos, served);
+  }
+
+  private void pauseNodes(long nanos) {
     for (SimNode node : world.nodes) {
       node.pause(nanos);
     }
-    return settles(nanos, served);
+  }
+
+  /** A lock that is free is got when a quorum replies again: no lost lease keeps it waiting. */
+  LeaseLoad acquiresAfterAHang(long nanos) {
+    world.at(world.now + nanos, this::acquireFreeAfterHang);
+    pauseNodes(nanos);
+    runs(nanos + 2 * world.scenario.ttlNanos);
+    return acquiredFreeSoon();
+  }
+
+  private LeaseLoad acquiredFreeSoon() {
+    long most = 3 * world.scenario.config.nodeTimeout().toNanos();
+    Play.require(0 < fresh && fresh <= most, "waited " + Scenario.ms(fresh) + " for a free lock");
+    return this;
   }
 
   /** From now on the nodes work only in the last part of each period, as under a CPU quota. */
   LeaseLoad throttles(long partNanos, long periodNanos) {
-    for (SimNode node : world.nodes) {
-      node.pause(periodNanos - partNanos);
-    }
+    pauseNodes(periodNanos - partNanos);
     world.at(world.now + periodNanos, () -> throttles(partNanos, periodNanos));
+    return this;
+  }
+
+  /** From now on the process runs only in the last part of each period, as under a CPU quota. */
+  LeaseLoad starves(long partNanos, long periodNanos) {
+    client.pause(periodNanos - partNanos);
+    world.at(world.now + periodNanos, () -> starves(partNanos, periodNanos));
     return this;
   }
 

@@ -77,6 +77,13 @@ class LoadHistoriesTest {
     }
   }
 
+  /** The process runs 5 ms of each 100 ms, and is stopped besides. */
+  @Test
+  void leases_ofAProcessThatIsStarved_areExtendedInTime_alsoAfterAStop() {
+    LeaseLoad load = load(150, 4, 250).start(0).starves(5 * Scenario.MS, 100 * Scenario.MS);
+    keepsAll(load.runs(36 * SECOND).pauses(6 * SECOND));
+  }
+
   private static void keeps(int least, int leases, LeaseLoad load) {
     int kept = leases - load.lost();
     require(kept >= least, kept + " kept of " + leases);
@@ -106,6 +113,14 @@ class LoadHistoriesTest {
           .runs(11 * SECOND)
           .hangs(SURVIVES / 100 * percent)
           .ends();
+    }
+  }
+
+  /** 150 leases are lost, and their releases take 0.6 s. */
+  @Test
+  void acquire_afterAHangOfAllNodes_doesNotWaitForReleasesOfLostLeases() {
+    for (int percent : new int[] {90, 110, 150}) {
+      load(150, 4).start(4 * SECOND).runs(11 * SECOND).acquiresAfterAHang(SURVIVES / 100 * percent);
     }
   }
 
