@@ -89,8 +89,7 @@ public class RoundLimiter {
   /** A round that began at this time has ended: won, refused or given up. */
   public void ended(
       AcquireVerdict verdict, long startNanos, long timeoutNanos, Nodes nodes, long nowNanos) {
-    boolean reached = underWay >= (int) limit;
-    underWay--;
+    boolean reached = underWay-- >= (int) limit;
     long took = nowNanos - startNanos;
     boolean tooLate = took > timeoutNanos / 2 && took > 2 * fastestNanos;
     switch (verdict) {
@@ -98,8 +97,11 @@ public class RoundLimiter {
         if (tooLate) {
           lower(startNanos, took, nowNanos);
         } else if (reached && limit < MAX_LIMIT) {
-          // As in TCP: doubles per round trip while rounds are fast, then grows by one.
-          limit += took < timeoutNanos / 4 ? 1 : 1 / limit;
+          // As in TCP: doubles per round trip while rounds are fast, then grows by one. Rounds that
+          // wait in the nodes' queues are not fast, but for some jitter: if the nodes become slow,
+          // all others would come behind them.
+          long fast = Math.min(2 * fastestNanos + timeoutNanos / 64, timeoutNanos / 4);
+          limit += took < fast ? 1 : 1 / limit;
         }
         fastestNanos = fastestNanos == 0 ? took : Math.min(fastestNanos, took);
       }
