@@ -25,8 +25,7 @@ public final class Broadcast extends Exchange implements Effect.Ack {
 
   /** Whether so many nodes have confirmed it that no lease has a quorum left. */
   public boolean isBroken() {
-    long confirmed = maskOf(Code.RELEASED) | maskOf(Code.NOT_OWNER);
-    return Long.bitCount(confirmed) >= members.quorum();
+    return members.hasQuorum(this::isBroken);
   }
 
   /**

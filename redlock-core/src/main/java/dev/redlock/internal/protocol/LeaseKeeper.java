@@ -2,7 +2,7 @@ package dev.redlock.internal.protocol;
 
 import dev.redlock.LeaseEnd;
 import dev.redlock.spi.NodeReply;
-import dev.redlock.spi.ReleaseHints;
+import dev.redlock.spi.ReleaseHints.Reason;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -75,7 +75,7 @@ final class LeaseKeeper {
     lease = successor;
     l.finish(LeaseEnd.HANDED_OFF);
     effects.add(new Effect.End(l, LeaseEnd.HANDED_OFF));
-    effects.add(new Effect.ReleaseHint(l, ReleaseHints.Reason.HANDED_OFF));
+    effects.add(new Effect.ReleaseHint(l, Reason.HANDED_OFF));
     effects.add(new Effect.Granted(next, successor));
     successor.extender.resume(successor);
   }
@@ -144,9 +144,7 @@ final class LeaseKeeper {
     long keepMillis = keepNanos > 0 ? keepNanos / 1_000_000L + 1 : 0;
     takenUntilNanos = now + keepMillis * 1_000_000L;
     pendingReleases.release(l, keepMillis, ack, now);
-    effects.add(
-        new Effect.ReleaseHint(
-            l, released ? ReleaseHints.Reason.RELEASED : ReleaseHints.Reason.LOST));
+    effects.add(new Effect.ReleaseHint(l, released ? Reason.RELEASED : Reason.LOST));
     if (keepMillis > 0) {
       wait.keepTaken(now + (keepMillis + 1) * 1_000_000L); // Nodes round up.
     }

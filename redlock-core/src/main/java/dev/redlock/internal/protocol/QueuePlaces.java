@@ -128,12 +128,7 @@ final class QueuePlaces {
     }
   }
 
-  /** No waiter of this process needs a queue any more. */
-  void leaveAll(long nowNanos) {
-    leave(queuedMask, nowNanos);
-  }
-
-  /** No waiter of this process needs the queues of these nodes any more. */
+  /** No waiter of this process needs the queues of these nodes any more; −1: of no node. */
   void leave(long mask, long nowNanos) {
     long left = queuedMask & mask;
     queuedMask &= ~mask;

@@ -270,7 +270,7 @@ final class Waiters {
 
   private void leaveQueues(long now) {
     if (isEmpty()) {
-      places.leaveAll(now);
+      places.leave(-1L, now);
     }
   }
 

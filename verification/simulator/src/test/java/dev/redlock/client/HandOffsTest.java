@@ -118,12 +118,8 @@ class HandOffsTest {
   }
 
   @Test
-  void handOff_withTheSameOptions_needsNoRound() {
+  void handOff_needsNoRound_onlyWithTheSameOptions() {
     assertThat(rounds(options, options)).isEqualTo(1);
-  }
-
-  @Test
-  void handOff_withOtherOptions_isARound() {
     LockOptions longer = options.toBuilder().leaseTime(Duration.ofSeconds(20)).build();
     assertThat(rounds(options, longer)).isEqualTo(2);
   }
