@@ -31,7 +31,7 @@ import java.util.TreeSet;
  * to extend it, and these releases delay the replies further. All 3,000 leases expire, although the
  * nodes could have kept nearly all of them. So a lease that may end before a round does comes after
  * all that have more; of such leases the one with the most left comes first. The releases of
- * expired leases come last.
+ * expired leases come last, and few at a time: their replies do not move the limit.
  *
  * <p>While no quorum replies, the limit is the lowest. Requests to a hung node are executed when it
  * resumes, before those that count.
@@ -148,17 +148,20 @@ public class ExtendQueue {
     slot.state = State.FREE;
   }
 
-  private boolean hasRoom() {
-    return limiter.underWay() < limiter.limit();
+  /** Whether the first may begin; a few releases at a time, whatever the limit. */
+  private boolean isRoomForFirst() {
+    return !waiting.isEmpty()
+        && limiter.underWay() < limiter.limit()
+        && (limiter.underWay() < FIRST_LIMIT || !waiting.first().isRelease());
   }
 
   private List<ExtendSlot> admit(long nowNanos) {
     forgetOverdue(nowNanos);
-    if (waiting.isEmpty() || !hasRoom()) {
+    if (!isRoomForFirst()) {
       return List.of();
     }
     List<ExtendSlot> admitted = new ArrayList<>(2);
-    while (!waiting.isEmpty() && hasRoom()) {
+    while (isRoomForFirst()) {
       ExtendSlot first = waiting.first();
       waiting.remove(first);
       if (first.isTooLate(2 * usualNanos, nowNanos)) {

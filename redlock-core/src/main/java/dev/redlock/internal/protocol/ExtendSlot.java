@@ -58,6 +58,10 @@ public final class ExtendSlot {
     takenNanos = nowNanos;
   }
 
+  boolean isRelease() {
+    return order == Order.RELEASE;
+  }
+
   boolean isTaken() {
     return state == State.TAKEN;
   }
@@ -82,7 +86,7 @@ public final class ExtendSlot {
 
   /** Whether it was taken so long ago that its round must have ended. */
   boolean isOverdue(long nowNanos) {
-    return nowNanos - takenNanos > 2 * (order == Order.RELEASE ? timeoutNanos : patienceNanos);
+    return nowNanos - takenNanos > 2 * (isRelease() ? timeoutNanos : patienceNanos);
   }
 
   /** The other slots that are admitted now are told. */

@@ -353,7 +353,7 @@ final class ProtocolMutants {
     mutant(
         "I",
         "all leases are extended at once, as many as are due",
-        protocol("ExtendQueue", "return limiter.underWay() < limiter.limit();", "return true;"));
+        protocol("ExtendQueue", "        && limiter.underWay() < limiter.limit()\n", ""));
     mutant(
         "I",
         "the last deadline first",
