@@ -23,7 +23,8 @@ import java.util.TreeSet;
  *
  * <p>So rounds wait here, and a {@link RoundLimiter} of its own decides how many are under way:
  * acquires never take the place of an extension. It begins low, also after a pause, and doubles per
- * round trip. A burst that is too large would waste time that the leases do not have.
+ * round trip while they are fast. A burst that is too large would waste time that leases do not
+ * have.
  *
  * <p>The order decides what an overload costs. The naive order is by deadline alone. It fails in
  * this history: 3,000 leases of 6 s on the same nodes. The first lease always ends before its
@@ -31,7 +32,7 @@ import java.util.TreeSet;
  * to extend it, and these releases delay the replies further. All 3,000 leases expire, although the
  * nodes could have kept nearly all of them. So a lease that may end before a round does comes after
  * all that have more; of such leases the one with the most left comes first. The releases of
- * expired leases come last, and few at a time: their replies do not move the limit.
+ * expired leases come last, and four at a time: their replies do not move the limit.
  *
  * <p>While no quorum replies, the limit is the lowest. Requests to a hung node are executed when it
  * resumes, before those that count.
@@ -42,6 +43,7 @@ import java.util.TreeSet;
 public class ExtendQueue {
   private static final int FIRST_LIMIT = 4;
   private static final int MIN_LIMIT = 1;
+  private static final int MAX_RELEASES = 4;
 
   private final RoundLimiter limiter = new RoundLimiter(FIRST_LIMIT, MIN_LIMIT);
   private final TreeSet<ExtendSlot> waiting = new TreeSet<>(ExtendSlot::inOrder);
@@ -148,11 +150,12 @@ public class ExtendQueue {
     slot.state = State.FREE;
   }
 
-  /** Whether the first may begin; a few releases at a time, whatever the limit. */
+  /** Whether the first may begin. */
   private boolean isRoomForFirst() {
     return !waiting.isEmpty()
         && limiter.underWay() < limiter.limit()
-        && (limiter.underWay() < FIRST_LIMIT || !waiting.first().isRelease());
+        && (!waiting.first().isRelease()
+            || taken.stream().filter(ExtendSlot::isRelease).count() < MAX_RELEASES);
   }
 
   private List<ExtendSlot> admit(long nowNanos) {

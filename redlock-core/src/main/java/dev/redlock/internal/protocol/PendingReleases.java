@@ -175,9 +175,9 @@ final class PendingReleases {
   }
 
   /**
-   * The node has a new connection, or executes again: it is sent all that waited for that. Releases
-   * of expired leases wait for a turn again. They had turns one after the other while the node had
-   * no connection, and thousands at once would delay the first acquires after an outage.
+   * The node has a new connection, or executes again: it is sent all that waited for that. But
+   * releases of expired leases wait for a turn again. They had turns one after the other while the
+   * node had no connection, and thousands at once would delay the first acquires after an outage.
    */
   void onWorks(int node, long nowNanos) {
     Outbox outbox = outboxes.remove(node);

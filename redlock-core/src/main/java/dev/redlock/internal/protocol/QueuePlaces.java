@@ -128,7 +128,7 @@ final class QueuePlaces {
     }
   }
 
-  /** No waiter of this process needs the queues of these nodes any more; −1: of no node. */
+  /** No waiter of this process needs the queues of these nodes any more; −1: of all nodes. */
   void leave(long mask, long nowNanos) {
     long left = queuedMask & mask;
     queuedMask &= ~mask;
