@@ -162,10 +162,7 @@ final class ScheduleMutants {
         "a lease that comes at the moment of the interrupt is lost",
         "interrupt",
         shell(
-            "Locks",
-            "      var unused = pending.result.thenAccept(lease ->"
-                + " lease.ifPresent(Lease::releaseAsync));",
-            ""));
+            "Locks", "      var unused = pending.result.thenAccept(DefaultLease::giveBack);", ""));
     mutant(
         "own",
         "the end of a lease is read outside the monitor",
