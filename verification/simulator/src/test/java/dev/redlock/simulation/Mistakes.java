@@ -350,7 +350,7 @@ final class Mistakes {
     long shown =
         client.given.stream()
             .map(i -> world.nodes[i])
-            .filter(node -> node.record().exists() && !isForeign(node))
+            .filter(node -> node.record().exists() && !isForeign(node) && !node.isSick())
             .count();
     return shown <= client.given.size() / 2;
   }
