@@ -39,9 +39,6 @@ public class RoundLimiter {
   /** The duration of the fastest round: what a round takes without our load. 0 before the first. */
   private long fastestNanos;
 
-  /** The duration of the fastest of about the last thousand rounds: nodes may move farther away. */
-  private long recentNanos = Long.MAX_VALUE / 4;
-
   public RoundLimiter() {
     this(FIRST_LIMIT, MIN_LIMIT);
   }
@@ -100,13 +97,13 @@ public class RoundLimiter {
         if (tooLate) {
           lower(startNanos, took, nowNanos);
         } else if (reached && limit < MAX_LIMIT) {
-          // As in TCP: doubles per round trip while rounds are fast, then grows by one. Those that
-          // wait in the nodes are not fast; the nodes may become slow with all of them waiting.
-          long fast = Math.min(2 * recentNanos + timeoutNanos / 64, timeoutNanos / 4);
+          // As in TCP: doubles per round trip while rounds are fast, then grows by one. Rounds that
+          // wait in the nodes' queues are not fast, but for some jitter: if the nodes become slow,
+          // all others would come behind them.
+          long fast = Math.min(2 * fastestNanos + timeoutNanos / 64, timeoutNanos / 4);
           limit += took < fast ? 1 : 1 / limit;
         }
         fastestNanos = fastestNanos == 0 ? took : Math.min(fastestNanos, took);
-        recentNanos = Math.min(recentNanos + recentNanos / 1024, took);
       }
       case UNAVAILABLE, TOO_SLOW -> {
         // Nodes that hang or are down do not reply any faster if they are asked less.
