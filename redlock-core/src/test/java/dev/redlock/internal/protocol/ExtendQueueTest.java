@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayDeque;
 import java.util.List;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 class ExtendQueueTest {
@@ -132,6 +133,7 @@ class ExtendQueueTest {
     ask(gone, 5_000);
     ask(next, 9_000);
     assertThat(queue.giveUp(gone, now)).isEmpty();
+    assertThat(queue.giveUp(gone, now)).as("twice").isEmpty();
     assertThat(queue.giveUp(done, now)).containsExactly(next);
     assertThat(queue.waiting()).isZero();
   }
@@ -193,9 +195,7 @@ class ExtendQueueTest {
     rounds(done, 1);
     assertThat(queue.underWay()).isGreaterThan(before + 40);
     begun.forEach(slot -> queue.giveUp(slot, now));
-    for (int i = 0; i < 9; i++) {
-      queue.askForRelease(slot(), now);
-    }
+    IntStream.range(0, 9).forEach(i -> queue.askForRelease(slot(), now));
     assertThat(queue.waiting()).isEqualTo(9 - 4);
   }
 

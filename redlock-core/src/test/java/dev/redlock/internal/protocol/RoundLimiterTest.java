@@ -108,6 +108,7 @@ class RoundLimiterTest {
     win(1);
     assertThat(limiter.limit()).isGreaterThan(32);
     assertThat(limiter.underWay()).isZero();
+    assertThat(limiter.backoff()).as("nothing is under way").isZero();
   }
 
   @Test

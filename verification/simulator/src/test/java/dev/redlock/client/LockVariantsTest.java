@@ -86,12 +86,14 @@ class LockVariantsTest {
   }
 
   @Test
-  void tryAcquire_lockHeldUntilTheTimeout_isEmpty() {
-    try (Lease held = other.lock("v").acquire(WAIT)) {
-      assertThat(lock().tryAcquire(SHORT)).isEmpty();
-      assertThat(lock().tryAcquireAsync(SHORT).join()).isEmpty();
-      assertThat(held.isValid()).isTrue();
-    }
+  void tryAcquire_isEmptyIfTheTimeoutComesFirst_andALeaseIfTheReleaseDoes() {
+    Lease held = other.lock("v").acquire(WAIT);
+    assertThat(lock().tryAcquire(SHORT)).isEmpty();
+    assertThat(lock().tryAcquireAsync(SHORT).join()).isEmpty();
+    assertThat(held.isValid()).isTrue();
+    var waiting = lock().tryAcquireAsync(WAIT);
+    held.release();
+    waiting.join().orElseThrow().release();
   }
 
   @Test
@@ -145,6 +147,7 @@ class LockVariantsTest {
     Lease held = other.lock("v").acquire(WAIT);
     assertThat(lock().tryWithLock(lease -> ran.set(true))).isFalse();
     assertThat(ran).isFalse();
+    assertThat(held.isValid()).isTrue();
     held.close();
     assertThat(lock().tryWithLock(lease -> ran.set(lease.isValid()))).isTrue();
     assertThat(ran).isTrue();

@@ -71,6 +71,21 @@ class ObservationTest {
     }
   }
 
+  /** Harms neither locks nor other listeners. */
+  private static final RedlockListener HOSTILE =
+      new RedlockListener() {
+        @Override
+        public void onWaiterJoined(Caller caller) {
+          throw new StackOverflowError("on purpose");
+        }
+
+        @Override
+        public void onWaiterLeft(
+            Caller caller, AcquireVerdict v, Duration waited, @Nullable AcquireReport report) {
+          throw new IllegalStateException("on purpose");
+        }
+      };
+
   @AfterEach
   void close() {
     nodes.close();
@@ -96,7 +111,7 @@ class ObservationTest {
   @Test
   void callers_joinAndLeaveOnce_whateverTheirEnd() {
     LockOptions one = LockOptions.builder().queueBound(1).build();
-    Redlock client = nodes.client(told);
+    Redlock client = nodes.client(HOSTILE, told);
     DistributedLock lock = client.lock("a", one);
     Lease held = acquire(lock);
     lock.tryAcquireAsync();

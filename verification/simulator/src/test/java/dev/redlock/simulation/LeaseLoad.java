@@ -123,15 +123,6 @@ final class LeaseLoad {
     acquire(client.lock(count));
   }
 
-  /** As soon as a quorum replies. */
-  private void acquireFreeAfterHang() {
-    if (client.hasQuorum()) {
-      acquireFree();
-    } else {
-      world.at(world.now + Scenario.MS, this::acquireFreeAfterHang);
-    }
-  }
-
   /** All nodes are paused: they execute the requests of that time afterwards. */
   LeaseLoad hangs(long nanos) {
     int served = servedAfter(nanos);
@@ -147,10 +138,13 @@ final class LeaseLoad {
 
   /** A lock that is free is got when a quorum replies again: no lost lease keeps it waiting. */
   LeaseLoad acquiresAfterAHang(long nanos) {
-    world.at(world.now + nanos, this::acquireFreeAfterHang);
     pauseNodes(nanos);
-    runs(nanos + 2 * world.scenario.ttlNanos);
-    return acquiredFreeSoon();
+    runs(nanos);
+    while (!client.hasQuorum()) {
+      runs(Scenario.MS);
+    }
+    acquireFree();
+    return runs(2 * world.scenario.ttlNanos).acquiredFreeSoon();
   }
 
   private LeaseLoad acquiredFreeSoon() {

@@ -18,8 +18,8 @@ import org.jspecify.annotations.Nullable;
  * is given to a node of the second deployment, until it comes back. Others only look, with any
  * list, or are programs of the second deployment that know some nodes of the first. No mistake may
  * change a record, or make a lease doubtful. A client with a mistake need not work: it is corrected
- * when the faults end. So is one whose list has no majority of nodes with a record, as after
- * several changes.
+ * when the faults end. So is one whose list has no majority of nodes that work and have a record,
+ * as after several changes, or when a member is sick for good.
  *
  * <p>The numbers come from a stream of their own, so a world without mistakes does not change.
  */

@@ -221,7 +221,7 @@ final class World {
       }
       healthy = now;
       fallSick(sets.members());
-      sets.mistakes.areCorrected(); // A list that has a wrong node cannot do without a sick one.
+      sets.mistakes.areCorrected(); // With a wrong node and a sick one, a list has no majority.
     }
     long quiet = healthy + scenario.guardNanos() * 102 / 100 + 12 * Scenario.SECOND;
     long waits = healthy + 2 * scenario.waitNanos + 12 * Scenario.SECOND;
