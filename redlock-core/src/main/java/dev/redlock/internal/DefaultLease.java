@@ -19,7 +19,7 @@ final class DefaultLease implements Lease {
     this.core = core;
   }
 
-  /** The caller gave up before it had the lease, if there is one. */
+  /** Releases the lease, if there is one, of a caller that gave up before it had it. */
   static void giveBack(Optional<Lease> lease) {
     lease.ifPresent(it -> ((DefaultLease) it).core.releaseUnused());
   }

@@ -66,7 +66,7 @@ final class Locks {
    * client is closed, a closed machine handles the event, and refuses waiters.
    */
   void post(LockKeys keys, LockActor.Event event) {
-    LockActor known = actors.get(keys); // Cheaper than the next.
+    LockActor known = actors.get(keys); // computeIfAbsent may lock.
     LockActor chosen = known != null ? known : actors.computeIfAbsent(keys, this::create);
     chosen.post(
         (machine, now, wall) -> {

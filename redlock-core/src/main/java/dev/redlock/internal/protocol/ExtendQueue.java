@@ -23,8 +23,8 @@ import java.util.TreeSet;
  *
  * <p>So rounds wait here, and a {@link RoundLimiter} of its own decides how many are under way:
  * acquires never take the place of an extension. It begins low, also after a pause, and doubles per
- * round trip while they are fast. A burst that is too large would waste time that leases do not
- * have.
+ * round trip while rounds are fast. A burst that is too large would waste time that the leases do
+ * not have.
  *
  * <p>The order decides what an overload costs. The naive order is by deadline alone. It fails in
  * this history: 3,000 leases of 6 s on the same nodes. The first lease always ends before its
@@ -32,7 +32,7 @@ import java.util.TreeSet;
  * to extend it, and these releases delay the replies further. All 3,000 leases expire, although the
  * nodes could have kept nearly all of them. So a lease that may end before a round does comes after
  * all that have more; of such leases the one with the most left comes first. The releases of
- * expired leases come last, and four at a time: their replies do not move the limit.
+ * expired leases come last, four at a time, because their replies do not change the limit.
  *
  * <p>While no quorum replies, the limit is the lowest. Requests to a hung node are executed when it
  * resumes, before those that count.

@@ -27,11 +27,11 @@ import org.jspecify.annotations.Nullable;
  * </ul>
  *
  * <p>Confined to the actor of its {@link LockMachine}, except for four volatile values: the end,
- * the request to release and its kind here, and the validity in {@link Grant}. The actor writes
- * them; the thread that releases writes the request. Any thread reads them to learn whether the
- * lease is valid. They stay in this package because the machine reads the request as well, before
- * the event of the release reaches the actor. A copy in the shell would be a second owner of the
- * same fact.
+ * the request to release and whether the lease was unused here, and the validity in {@link Grant}.
+ * The actor writes them; the thread that releases writes the two of the request. Any thread reads
+ * the others and the request to learn whether the lease is valid. They stay in this package because
+ * the machine reads the request as well, before the event of the release reaches the actor. A copy
+ * in the shell would be a second owner of the same fact.
  */
 public final class HeldLease {
   /**
@@ -137,7 +137,7 @@ public final class HeldLease {
     releaseAsked = true;
   }
 
-  /** No minimum hold is due. */
+  /** Nobody ran under it: no minimum hold is due. Called before the release is asked for. */
   public void unused() {
     unused = true;
   }

@@ -7,9 +7,10 @@ import java.util.Set;
  * What one node is to be sent later, in order: releases that it has failed, and those that came
  * while it had no connection.
  *
- * <p>The connection is the unit of failure. A new one carries all of them, and so does one on which
- * the node executes again, as its adapter reports; see {@link PendingReleases#onWorks}. Until then
- * a node without a connection, or one that is erring, gets nothing.
+ * <p>The connection is the unit of failure. A new one carries all of them, releases of expired
+ * leases each at its turn, and so does one on which the node executes again, as its adapter
+ * reports; see {@link PendingReleases#onWorks}. Until then a node without a connection, or one that
+ * is erring, gets nothing.
  *
  * <p>After any other error the connection stays. The naive way gives each release a timer of its
  * own. But a node that fails one release fails them all: with thousands of them the client does

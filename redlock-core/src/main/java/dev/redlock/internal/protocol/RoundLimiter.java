@@ -97,9 +97,10 @@ public class RoundLimiter {
         if (tooLate) {
           lower(startNanos, took, nowNanos);
         } else if (reached && limit < MAX_LIMIT) {
-          // As in TCP: doubles per round trip while rounds are fast, then grows by one. Rounds that
-          // wait in the nodes' queues are not fast, but for some jitter: if the nodes become slow,
-          // all others would come behind them.
+          // As in TCP: doubles per round trip while rounds are fast, then grows by one. A round
+          // that
+          // waited behind others at the nodes is not fast: more of them would only wait longer, and
+          // an acquire behind them all. The 64th allows for jitter.
           long fast = Math.min(2 * fastestNanos + timeoutNanos / 64, timeoutNanos / 4);
           limit += took < fast ? 1 : 1 / limit;
         }
