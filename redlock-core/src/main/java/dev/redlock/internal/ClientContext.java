@@ -2,7 +2,6 @@ package dev.redlock.internal;
 
 import static java.util.Objects.requireNonNull;
 
-import dev.redlock.Redlock;
 import dev.redlock.internal.operations.OperatorClient.Side;
 import dev.redlock.internal.protocol.Broadcast;
 import dev.redlock.internal.protocol.Randomness;
@@ -24,7 +23,7 @@ import org.slf4j.LoggerFactory;
 
 /** What the parts of one client share. All of it is safe from any thread. */
 final class ClientContext {
-  final Logger log = LoggerFactory.getLogger(Redlock.class);
+  final Logger log = LoggerFactory.getLogger("dev.redlock.Redlock");
   final Platform platform;
   final FailureLog failures;
   final Randomness randomness;

@@ -1,7 +1,6 @@
 package dev.redlock.election;
 
 import com.google.common.util.concurrent.MoreExecutors;
-import dev.redlock.Redlock;
 import dev.redlock.election.LeaderElection.Listener;
 import dev.redlock.internal.election.ElectionClient;
 import dev.redlock.spi.Time;
@@ -20,7 +19,7 @@ import org.slf4j.LoggerFactory;
  * the queue, and its results come back as events.
  */
 final class ElectionQueue {
-  private static final Logger LOG = LoggerFactory.getLogger(Redlock.class);
+  private static final Logger LOG = LoggerFactory.getLogger("dev.redlock.Redlock");
 
   private final ElectionClient client;
   private final String name;

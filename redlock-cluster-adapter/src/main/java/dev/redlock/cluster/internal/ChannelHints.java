@@ -1,6 +1,7 @@
 package dev.redlock.cluster.internal;
 
-import dev.redlock.cluster.ClusterLockNode;
+import static dev.redlock.cluster.internal.Log.log;
+
 import dev.redlock.lettuce.internal.Errors;
 import dev.redlock.lettuce.internal.scripts.EncodedRequest;
 import io.lettuce.core.RedisChannelHandler;
@@ -15,8 +16,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Release hints through publish and subscribe, sharded or classic: one channel for each watched
@@ -27,8 +26,6 @@ import org.slf4j.LoggerFactory;
  * the master of the slot has another one.
  */
 final class ChannelHints implements HintCarrier {
-  private static final Logger log = LoggerFactory.getLogger(ClusterLockNode.class);
-
   private final ClusterAccess cluster;
   private final WatchedLocks locks;
   private final boolean sharded;

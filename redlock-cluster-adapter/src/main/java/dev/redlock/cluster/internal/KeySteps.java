@@ -1,5 +1,6 @@
 package dev.redlock.cluster.internal;
 
+import static dev.redlock.cluster.internal.Log.log;
 import static java.util.Comparator.comparingLong;
 import static java.util.Objects.requireNonNull;
 
@@ -247,7 +248,7 @@ final class KeySteps {
             thrown -> {
               NodeReply failed = failure;
               if (failed == null) {
-                Route.log.error("a request failed with an exception between two steps", thrown);
+                log.error("a request failed with an exception between two steps", thrown);
               }
               whole.failed(
                   failed != null

@@ -1,6 +1,7 @@
 package dev.redlock.cluster.internal;
 
-import dev.redlock.cluster.ClusterLockNode;
+import static dev.redlock.cluster.internal.Log.log;
+
 import dev.redlock.cluster.ClusterOptions;
 import dev.redlock.internal.text.Printable;
 import dev.redlock.lettuce.internal.Errors;
@@ -16,8 +17,6 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The masters of one cluster, from start to close: makes the parts that serve its nodes, and brings
@@ -26,8 +25,6 @@ import org.slf4j.LoggerFactory;
  * for changes, and {@link WatchedLocks} hears release hints.
  */
 final class Masters implements LockNode.Listener, ClusterAccess {
-  private static final Logger log = LoggerFactory.getLogger(ClusterLockNode.class);
-
   private final String name;
   private final Time time;
   private final LockNode.Context linkContext;

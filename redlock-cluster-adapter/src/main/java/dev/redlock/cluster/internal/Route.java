@@ -1,8 +1,8 @@
 package dev.redlock.cluster.internal;
 
+import static dev.redlock.cluster.internal.Log.log;
 import static java.util.Objects.requireNonNull;
 
-import dev.redlock.cluster.ClusterLockNode;
 import dev.redlock.lettuce.internal.scripts.EncodedRequest;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeReply;
@@ -10,8 +10,6 @@ import dev.redlock.spi.NodeStatus;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The way of one command to the master of its slot. Follows redirections until the deadline. A
@@ -19,7 +17,6 @@ import org.slf4j.LoggerFactory;
  * command without a reply is never sent again. The {@link Destination} is called exactly once.
  */
 final class Route implements Consumer<NodeReply> {
-  static final Logger log = LoggerFactory.getLogger(ClusterLockNode.class);
   private static final long FIRST_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
   private static final long MAX_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(16);
 

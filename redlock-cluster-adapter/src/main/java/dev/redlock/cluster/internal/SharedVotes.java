@@ -1,18 +1,15 @@
 package dev.redlock.cluster.internal;
 
-import dev.redlock.cluster.ClusterLockNode;
+import static dev.redlock.cluster.internal.Log.log;
+
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Detects slots of one name on one master, which would then have two votes. Called for each new
  * topology; logs only changes.
  */
 final class SharedVotes {
-  private static final Logger log = LoggerFactory.getLogger(ClusterLockNode.class);
-
   private final String name;
   private final Spread spread;
   private final boolean allowed;

@@ -1,6 +1,7 @@
 package dev.redlock.lettuce.internal;
 
-import dev.redlock.lettuce.LettuceLockNode;
+import static dev.redlock.lettuce.internal.OperatorLog.log;
+
 import dev.redlock.lettuce.LettuceOptions;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisCredentials;
@@ -20,15 +21,11 @@ import java.util.concurrent.Executor;
 import javax.net.ssl.SSLParameters;
 import javax.net.ssl.TrustManagerFactory;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Flux;
 import reactor.core.scheduler.Schedulers;
 
 /** Translates the options of a node into those of a Lettuce client. */
 final class ClientSetup {
-  private static final Logger log = LoggerFactory.getLogger(LettuceLockNode.class);
-
   private ClientSetup() {}
 
   /**

@@ -1,18 +1,15 @@
 package dev.redlock.lettuce.internal;
 
-import dev.redlock.lettuce.LettuceLockNode;
+import static dev.redlock.lettuce.internal.OperatorLog.log;
+
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.NodeIdentity;
 import dev.redlock.spi.NodeReply;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** Calls what the client gave. Its exceptions must not end a connection or a timer. */
 public record GuardedListener(LockNode node, LockNode.Listener listener) {
-  private static final Logger log = LoggerFactory.getLogger(LettuceLockNode.class);
-
   /** Calls the handler of a request. */
   public static void reply(String node, NodeReply reply, Consumer<NodeReply> handler) {
     try {

@@ -1,6 +1,7 @@
 package dev.redlock.lettuce.internal;
 
-import dev.redlock.lettuce.LettuceLockNode;
+import static dev.redlock.lettuce.internal.OperatorLog.log;
+
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URL;
@@ -10,8 +11,6 @@ import java.util.Properties;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.atomic.AtomicBoolean;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Warns if the class path has Netty jars of several versions. Lettuce and Vert.x ask for different
@@ -19,8 +18,6 @@ import org.slf4j.LoggerFactory;
  * hours later and in a place that does not name the cause.
  */
 final class NettyVersions {
-  private static final Logger log = LoggerFactory.getLogger(LettuceLockNode.class);
-
   /** The native parts of TLS and what is still incubating have versions of their own. */
   private static final String OTHERS = ".*(tcnative|incubator).*";
 

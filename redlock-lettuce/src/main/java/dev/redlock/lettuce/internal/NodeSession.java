@@ -1,6 +1,7 @@
 package dev.redlock.lettuce.internal;
 
-import dev.redlock.lettuce.LettuceLockNode;
+import static dev.redlock.lettuce.internal.OperatorLog.log;
+
 import dev.redlock.lettuce.internal.scripts.EncodedRequest;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.NodeError;
@@ -23,16 +24,12 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * One connection from connect to close. It writes requests in the order in which they were sent. A
  * new connection is a new session; nothing is carried over.
  */
 final class NodeSession {
-  private static final Logger log = LoggerFactory.getLogger(LettuceLockNode.class);
-
   /** A power of two; each connection uses 4 bytes for each of them. */
   private static final int RELEASE_COUNTERS = 1024;
 

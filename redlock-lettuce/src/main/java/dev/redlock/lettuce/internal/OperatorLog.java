@@ -1,7 +1,6 @@
 package dev.redlock.lettuce.internal;
 
 import dev.redlock.internal.text.Printable;
-import dev.redlock.lettuce.LettuceLockNode;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeIdentity;
 import dev.redlock.spi.NodeStatus;
@@ -16,7 +15,8 @@ import org.slf4j.LoggerFactory;
  * what was logged already, so that each fact is logged once, not with every retry.
  */
 final class OperatorLog {
-  private static final Logger log = LoggerFactory.getLogger(LettuceLockNode.class);
+  /** The logger of the whole adapter. Users set its level by this name. */
+  static final Logger log = LoggerFactory.getLogger("dev.redlock.lettuce.LettuceLockNode");
 
   private final NodeUri uri;
   private final boolean clustered;

@@ -1,6 +1,7 @@
 package dev.redlock.vertx.internal;
 
-import dev.redlock.vertx.VertxRedlock;
+import static dev.redlock.vertx.internal.Log.log;
+
 import io.vertx.core.Context;
 import io.vertx.core.Handler;
 import io.vertx.core.Vertx;
@@ -11,8 +12,6 @@ import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The event bus, used from one event loop. The event loop belongs to no verticle: Vert.x would
@@ -20,7 +19,6 @@ import org.slf4j.LoggerFactory;
  * methods do nothing.
  */
 final class Bus {
-  private static final Logger log = LoggerFactory.getLogger(VertxRedlock.class);
   private static final long FIRST_RETRY_MILLIS = 500;
   private static final long LONGEST_RETRY_MILLIS = 30_000;
 

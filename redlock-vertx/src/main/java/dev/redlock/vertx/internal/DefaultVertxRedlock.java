@@ -1,6 +1,7 @@
 package dev.redlock.vertx.internal;
 
 import static dev.redlock.vertx.internal.GiveUps.NEVER;
+import static dev.redlock.vertx.internal.Log.log;
 
 import dev.redlock.DistributedLock;
 import dev.redlock.Lease;
@@ -30,16 +31,12 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Completes the futures of the core on Vert.x contexts, and ties each lease to the verticle that
  * acquired it.
  */
 public final class DefaultVertxRedlock implements VertxRedlock {
-  private static final Logger log = LoggerFactory.getLogger(VertxRedlock.class);
-
   private final Vertx vertx;
   private final StartingClient client;
   private final ColdThread cold;

@@ -1,7 +1,8 @@
 package dev.redlock.vertx.internal;
 
+import static dev.redlock.vertx.internal.Log.log;
+
 import dev.redlock.Lease;
-import dev.redlock.vertx.VertxRedlock;
 import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.List;
@@ -16,8 +17,6 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The waiting calls, the leases and the elections of one deployed verticle, or of Vert.x outside
@@ -30,8 +29,6 @@ import org.slf4j.LoggerFactory;
  * could work at the same time.
  */
 final class Scope {
-  private static final Logger log = LoggerFactory.getLogger(VertxRedlock.class);
-
   private final @Nullable String deploymentId;
   private final Executor worker;
   private final long graceMillis;

@@ -1,7 +1,8 @@
 package dev.redlock.vertx.internal;
 
+import static dev.redlock.vertx.internal.Log.log;
+
 import dev.redlock.Redlock;
-import dev.redlock.vertx.VertxRedlock;
 import io.vertx.core.Context;
 import java.time.Duration;
 import java.util.Optional;
@@ -11,8 +12,6 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The client of the core, which is built on the {@link ColdThread}. Building and the first call
@@ -20,8 +19,6 @@ import org.slf4j.LoggerFactory;
  * calling thread, an event loop, after that.
  */
 final class StartingClient {
-  private static final Logger log = LoggerFactory.getLogger(VertxRedlock.class);
-
   private final CompletableFuture<Clients.Built> building;
   private final ColdThread cold;
 
