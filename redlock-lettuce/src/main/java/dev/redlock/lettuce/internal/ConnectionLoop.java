@@ -90,7 +90,7 @@ final class ConnectionLoop {
         new Prober(keyPrefix, context.maxLeaseTime().toMillis(), clustered, context.observes());
     connector = new Connector(uri, options, resources, time, context.label());
     listener = new GuardedListener(self, context.listener());
-    operator = new OperatorLog(uri, clustered);
+    operator = new OperatorLog(uri.name(), clustered);
     status =
         new PublishedStatus(
             new ConnectionStates(
@@ -150,7 +150,7 @@ final class ConnectionLoop {
   }
 
   void start() {
-    operator.onStart();
+    operator.onStart(uri.weakness());
     connect();
     liveness.start();
   }
@@ -218,8 +218,7 @@ final class ConnectionLoop {
                 reportClock(result.probe(), sentNanos); // Lease ids change before it opens.
                 onProbed(session, result);
               } else {
-                Throwable why = Objects.requireNonNull(failure);
-                lost(session, Errors.of(why));
+                lost(session, Errors.of(Objects.requireNonNull(failure)));
               }
             });
   }
@@ -249,14 +248,14 @@ final class ConnectionLoop {
       liveness.onProbed(now, connectedNanos);
       status.apply(states -> states.onProbed(result.probe(), objection, now));
       session.renumber(status.connection());
-      session.foreign(status.isForeign());
+      session.foreign(status.test(ConnectionStates::isForeign));
       if (options.maxConnectionAge() != null) {
         double part = 0.5 + 0.5 * ThreadLocalRandom.current().nextDouble();
         long age = (long) (options.maxConnectionAge().toNanos() * part);
         replacement = time.schedule(() -> replace(session, REPLACE_TRIES), age);
       }
     }
-    operator.onProbed(result);
+    operator.onProbed(result.probe().identity(), result.refused());
     status.publish();
   }
 
@@ -309,7 +308,7 @@ final class ConnectionLoop {
       var unused = session.drop();
     }
     if (delay >= 0) {
-      operator.onLost(why);
+      operator.onLost(why, why.equals(OLD));
       time.schedule(this::connect, delay);
     }
   }
@@ -331,7 +330,7 @@ final class ConnectionLoop {
         return false;
       }
       session.renumber(status.connection());
-      session.foreign(status.isForeign());
+      session.foreign(status.test(ConnectionStates::isForeign));
     }
     status.publish();
     return true;

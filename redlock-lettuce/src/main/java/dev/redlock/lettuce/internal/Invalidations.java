@@ -1,6 +1,5 @@
 package dev.redlock.lettuce.internal;
 
-import io.lettuce.core.api.push.PushMessage;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -13,14 +12,15 @@ final class Invalidations {
   /**
    * Reports each lock key, wake key and watch key, the marker, or that all keys may have changed.
    * The scripts also read fence keys and queue keys, whose invalidations add nothing.
+   *
+   * @param content the elements of the message
    */
   static void read(
-      PushMessage message,
+      List<Object> content,
       String keyPrefix,
       Consumer<String> onKey,
       Runnable onMarker,
       Runnable onAll) {
-    List<Object> content = message.getContent();
     Object keys = content.size() > 1 ? content.get(1) : null;
     if (!(keys instanceof List<?> list)) {
       onAll.run();
@@ -29,7 +29,7 @@ final class Invalidations {
     for (Object item : list) {
       if (item instanceof ByteBuffer bytes) {
         String key = StandardCharsets.UTF_8.decode(bytes.duplicate()).toString();
-        if (key.equals(keyPrefix + Prober.MARKER)) {
+        if (key.equals(keyPrefix + Probe.Marker.KEY)) {
           onMarker.run();
         } else if (key.startsWith(keyPrefix + ":{")
             && !key.endsWith(":fence")

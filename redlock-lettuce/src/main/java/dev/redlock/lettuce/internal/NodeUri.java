@@ -226,17 +226,15 @@ public final class NodeUri {
     return uri.isSsl();
   }
 
-  /** Whether the connection is encrypted, but the client does not verify the certificate. */
-  public boolean unverified() {
-    return uri.isSsl() && !uri.isVerifyPeer();
-  }
-
-  /**
-   * Whether the client verifies the certificate, but not its host name: any server with a
-   * certificate of that authority may answer.
-   */
-  public boolean hostUnverified() {
-    return uri.isSsl() && uri.getVerifyMode() == SslVerifyMode.CA;
+  /** Why another server may answer although the connection is encrypted; empty if none can. */
+  public String weakness() {
+    return switch (uri.isSsl() ? uri.getVerifyMode() : SslVerifyMode.FULL) {
+      case NONE -> "the client does not verify the server's certificate; any server may answer";
+      case CA ->
+          "the client verifies the server's certificate, but not its host name (verifyPeer=CA): any"
+              + " server with a certificate of that authority may answer";
+      case FULL -> "";
+    };
   }
 
   /** A copy for one Lettuce client. */

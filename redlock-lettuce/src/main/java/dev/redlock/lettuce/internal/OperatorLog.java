@@ -6,6 +6,7 @@ import dev.redlock.spi.NodeIdentity;
 import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.NodeStatus.State;
 import java.time.Duration;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -18,7 +19,7 @@ final class OperatorLog {
   /** The logger of the whole adapter. Users set its level by this name. */
   static final Logger log = LoggerFactory.getLogger("dev.redlock.lettuce.LettuceLockNode");
 
-  private final NodeUri uri;
+  private final String node;
   private final boolean clustered;
 
   // Guarded by this.
@@ -26,25 +27,28 @@ final class OperatorLog {
   private boolean erring;
   private String reportedRun = "";
 
-  OperatorLog(NodeUri uri, boolean clustered) {
-    this.uri = uri;
+  OperatorLog(String node, boolean clustered) {
+    this.node = node;
     this.clustered = clustered;
   }
 
-  void onStart() {
-    if (uri.unverified()) {
-      log.warn(
-          "node {}: the client does not verify the server's certificate; any server may answer",
-          uri);
-    } else if (uri.hostUnverified()) {
-      log.warn(
-          "node {}: the client verifies the server's certificate, but not its host name"
-              + " (verifyPeer=CA): any server with a certificate of that authority may answer",
-          uri);
+  /**
+   * The client is going to connect.
+   *
+   * @param weakness why another server may answer; empty if none can
+   */
+  void onStart(String weakness) {
+    if (!weakness.isEmpty()) {
+      log.warn("node {}: {}", node, weakness);
     }
   }
 
-  void onLost(NodeError why) {
+  /**
+   * The connection ended.
+   *
+   * @param planned whether the client replaces it
+   */
+  void onLost(NodeError why, boolean planned) {
     synchronized (this) {
       erring = false; // A new connection begins without errors.
       if (lost) {
@@ -52,16 +56,15 @@ final class OperatorLog {
       }
       lost = true;
     }
-    if (why.equals(ConnectionLoop.OLD)) {
-      log.info("node {}: {}", uri, why.message());
+    if (planned) {
+      log.info("node {}: {}", node, why.message());
     } else {
-      log.warn("node {}: {}; the client tries to connect until it succeeds", uri, why);
+      log.warn("node {}: {}; the client tries to connect until it succeeds", node, why);
     }
   }
 
   /** Logs the end of a loss, and once for each run of the server what it is and lacks. */
-  void onProbed(Prober.Result result) {
-    NodeIdentity known = result.probe().identity();
+  void onProbed(@Nullable NodeIdentity known, List<String> refused) {
     String run = known == null ? "unknown" : known.runId();
     boolean recovered;
     boolean reported;
@@ -72,33 +75,33 @@ final class OperatorLog {
       reportedRun = run;
     }
     if (!reported) {
-      result.refused().forEach(refused -> log.warn("node {}: {}", uri, refused));
+      refused.forEach(what -> log.warn("node {}: {}", node, what));
       if (known != null) {
         report(known);
       }
     }
     if (recovered) {
-      log.info("node {}: connected again", uri);
+      log.info("node {}: connected again", node);
     }
   }
 
   private void report(NodeIdentity known) {
     log.info(
         "node {}: {} {}, up for {}",
-        uri,
+        node,
         known.product(),
         known.version(),
         known.uptimeSeconds() < 0 ? "an unknown time" : known.uptimeSeconds() + " s");
     if (!known.maxmemoryPolicy().equals("noeviction")) {
       log.warn(
           "node {}: maxmemory-policy is {}: the server may evict locks; set noeviction",
-          uri,
+          node,
           known.maxmemoryPolicy());
     }
     if (known.connectedReplicas() > 0 && !clustered) {
       log.warn(
           "node {}: {} replicas are attached: after a promotion locks may be granted twice",
-          uri,
+          node,
           known.connectedReplicas());
     }
   }
@@ -111,9 +114,9 @@ final class OperatorLog {
       erring = error != null;
     }
     if (error != null) {
-      log.warn("node {}: the server replies with errors: {}", uri, error);
+      log.warn("node {}: the server replies with errors: {}", node, error);
     } else {
-      log.info("node {}: the server executes requests again", uri);
+      log.info("node {}: the server executes requests again", node);
     }
   }
 
@@ -123,9 +126,9 @@ final class OperatorLog {
           now.untilNanos() == 0
               ? "until that changes"
               : "for another " + Printable.about(Duration.ofNanos(leftNanos));
-      log.info("node {}: does not vote {}: {}", uri, left, now.cause());
+      log.info("node {}: does not vote {}: {}", node, left, now.cause());
     } else if (now.state() == State.VOTING && before.state() == State.QUARANTINED) {
-      log.info("node {}: votes again", uri);
+      log.info("node {}: votes again", node);
     }
   }
 }

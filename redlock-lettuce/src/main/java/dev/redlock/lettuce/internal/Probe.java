@@ -43,13 +43,9 @@ public record Probe(
         identity, infoRefused, marker, markerError, micros, clustered, masterForMicros);
   }
 
-  Probe withMasterFor(long micros) {
-    return new Probe(identity, infoRefused, marker, markerError, nowMicros, clustered, micros);
-  }
-
-  /** The same, with the marker as it was read later. */
-  Probe withMarker(Marker later) {
-    return new Probe(identity, infoRefused, later, null, nowMicros, clustered, masterForMicros);
+  /** The same, with the marker as it was read later, and the time that it proves. */
+  Probe withMasterFor(long micros, Marker later) {
+    return new Probe(identity, infoRefused, later, null, nowMicros, clustered, micros);
   }
 
   /** Why the client cannot know whether the server has restarted. */
@@ -77,6 +73,9 @@ public record Probe(
    */
   public record Marker(
       long sinceMicros, long nowMicros, boolean renewed, String id, long wire, NodeRecord record) {
+    /** What follows the prefix in the key of the marker. */
+    static final String KEY = ":%node";
+
     /** The first marker of its server. */
     public Marker(long sinceMicros, long nowMicros) {
       this(sinceMicros, nowMicros, NodeRecord.NONE);

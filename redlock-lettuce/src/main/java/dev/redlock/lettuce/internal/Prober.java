@@ -42,9 +42,6 @@ final class Prober {
 
   private static final String NO_PERMISSION = "this user has no permission for ";
 
-  /** What follows the prefix in the key of the marker. */
-  static final String MARKER = ":%node";
-
   private static final String MARKER_SCRIPT = "EVAL of the marker script";
   private static final String RECORD_SCRIPT = "EVAL of the record script";
 
@@ -73,7 +70,7 @@ final class Prober {
   Prober(String keyPrefix, long maxLeaseMillis, boolean clustered, boolean observes) {
     this.observes = observes;
     this.clustered = clustered;
-    this.markerKey = (keyPrefix + MARKER).getBytes(UTF_8);
+    this.markerKey = (keyPrefix + Probe.Marker.KEY).getBytes(UTF_8);
     maxLease = Long.toString(maxLeaseMillis);
   }
 
@@ -203,10 +200,7 @@ final class Prober {
                     MARKER_SCRIPT,
                     reply,
                     values ->
-                        result
-                            .probe()
-                            .withMasterFor((Long) values.get(5))
-                            .withMarker(marker(values))))
+                        result.probe().withMasterFor((Long) values.get(5), marker(values))))
         .thenApply(
             proved ->
                 proved.value() == null

@@ -56,10 +56,6 @@ final class PublishedStatus {
     return states.markerSince();
   }
 
-  synchronized boolean isForeign() {
-    return states.isForeign();
-  }
-
   /** Reports the status if it is a new one. Called without locks. */
   void publish() {
     NodeStatus before;

@@ -20,8 +20,9 @@ record ServerEvents(
 
   /** Handles the errors that the server replies with. */
   BiConsumer<NodeError, LockKeys> errors(boolean clustered, Time time, String keyPrefix) {
+    Trial.Sender sender = (request, handler) -> session.send(request, false, handler);
     // In a cluster the slot of the trial may belong to another master.
-    Trial trial = clustered ? null : new Trial(session, time, keyPrefix, this::onTrial);
+    Trial trial = clustered ? null : new Trial(sender, time, keyPrefix, this::onTrial);
     return (error, keys) -> {
       if (error.kind() == NodeError.Kind.READONLY) {
         onReadOnly();
@@ -50,7 +51,11 @@ record ServerEvents(
   void onPush(PushMessage message, String keyPrefix) {
     if ("invalidate".equals(message.getType())) {
       Invalidations.read(
-          message, keyPrefix, this::onInvalidated, this::onMarkerInvalidated, this::onFlush);
+          message.getContent(),
+          keyPrefix,
+          this::onInvalidated,
+          this::onMarkerInvalidated,
+          this::onFlush);
     }
   }
 

@@ -35,7 +35,12 @@ final class Trial {
 
   private static final String NAME = "redlock.trial";
 
-  private final NodeSession session;
+  /** Sends a request of the trial on the session. */
+  interface Sender {
+    void send(EncodedRequest request, Consumer<NodeReply> handler);
+  }
+
+  private final Sender sender;
   private final Time time;
   private final String keyPrefix;
 
@@ -55,8 +60,8 @@ final class Trial {
    * @param result receives the result of each trial: the error, or null if the trial succeeded;
    *     called on any thread
    */
-  Trial(NodeSession session, Time time, String keyPrefix, Consumer<@Nullable NodeError> result) {
-    this.session = session;
+  Trial(Sender sender, Time time, String keyPrefix, Consumer<@Nullable NodeError> result) {
+    this.sender = sender;
     this.time = time;
     this.result = result;
     endedNanos = time.nanos() - PAUSE_NANOS;
@@ -88,7 +93,7 @@ final class Trial {
   }
 
   private void send() {
-    session.send(request, false, this::onReply);
+    sender.send(request, this::onReply);
   }
 
   private void onReply(NodeReply reply) {

@@ -455,7 +455,8 @@ class ConnectionStatesTest {
   }
 
   private static Probe promotedFor(long seconds) {
-    return new Probe(promoted("a", OLD, "new"), marker(1)).withMasterFor(seconds * 1_000_000);
+    return new Probe(promoted("a", OLD, "new"), marker(1))
+        .withMasterFor(seconds * 1_000_000, marker(1));
   }
 
   @Test
@@ -481,18 +482,18 @@ class ConnectionStatesTest {
 
   @Test
   void promotedMaster_youngAsAServer_isHeldForTheLongerOfBoth() {
-    connect(
-        new Probe(promoted("a", 3, "new"), marker(1)).withMasterFor(TimeUnit.SECONDS.toMicros(20)));
+    connect(new Probe(promoted("a", 3, "new"), marker(1)).withMasterFor(20_000_000, marker(1)));
     assertQuarantined(now, now + GUARD - seconds(3));
     assertThat(states.status().cause()).startsWith("started 3 s before this client first saw it");
   }
 
   @Test
   void sameRun_promotedSinceItWasLastSeen_isHeldForTheWholeGuard() {
-    connect(new Probe(promoted("a", OLD, "first"), marker(1)).withMasterFor(99_000_000));
+    connect(new Probe(promoted("a", OLD, "first"), marker(1)).withMasterFor(99_000_000, marker(1)));
     assertVoting();
     states.onLost("broke", now);
-    connect(new Probe(promoted("a", OLD, "second"), marker(1)).withMasterFor(99_000_000));
+    connect(
+        new Probe(promoted("a", OLD, "second"), marker(1)).withMasterFor(99_000_000, marker(1)));
     assertQuarantined(now, now + GUARD);
   }
 

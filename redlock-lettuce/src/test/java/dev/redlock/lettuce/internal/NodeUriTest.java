@@ -116,16 +116,17 @@ class NodeUriTest {
 
   @Test
   void verification_isOnUnlessSwitchedOff() {
-    assertThat(NodeUri.parse("rediss://host").unverified()).isFalse();
-    assertThat(NodeUri.parse("redis://host").unverified()).isFalse();
-    assertThat(NodeUri.parse("rediss://host?verifyPeer=NONE").unverified()).isTrue();
+    assertThat(NodeUri.parse("rediss://host").weakness()).isEmpty();
+    assertThat(NodeUri.parse("redis://host").weakness()).isEmpty();
+    assertThat(NodeUri.parse("rediss://host?verifyPeer=NONE").weakness())
+        .isEqualTo("the client does not verify the server's certificate; any server may answer");
   }
 
   @Test
   void verificationOfTheHost_isOnUnlessOnlyTheAuthorityCounts() {
-    assertThat(NodeUri.parse("rediss://host").hostUnverified()).isFalse();
-    assertThat(NodeUri.parse("redis://host?verifyPeer=CA").hostUnverified()).isFalse();
-    assertThat(NodeUri.parse("rediss://host?verifyPeer=CA").hostUnverified()).isTrue();
+    assertThat(NodeUri.parse("redis://host?verifyPeer=CA").weakness()).isEmpty();
+    assertThat(NodeUri.parse("rediss://host?verifyPeer=CA").weakness())
+        .startsWith("the client verifies the server's certificate, but not its host name");
   }
 
   @Test
