@@ -66,8 +66,7 @@ final class SecureRandomness implements Randomness {
     }
     ByteBuffer first = ByteBuffer.wrap(id);
     first.putLong(0, first.getLong(0) ^ clock.getAsLong());
-    String secret = base64.encodeToString(id);
-    return secret.concat(suffix); // A plus sign would allocate a builder too.
+    return base64.encodeToString(id).concat(suffix); // A plus sign would allocate a builder too.
   }
 
   @Override

@@ -41,11 +41,10 @@ final class SharedVotes {
             other + " and " + slot + " on " + (owner == null ? "?" : owner.endpoints().get(0));
       }
     }
-    int[] before = shared;
-    shared = now;
-    if (Arrays.equals(before, now)) {
+    if (Arrays.equals(shared, now)) {
       return;
     }
+    shared = now;
     int all = Arrays.stream(now).sum();
     if (all == 0) {
       log.info("{}: the slots of each name are on different masters again", name);
