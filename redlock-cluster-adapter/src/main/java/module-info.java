@@ -2,6 +2,7 @@
 module dev.redlock.cluster {
   requires transitive dev.redlock.core;
   requires transitive dev.redlock.lettuce;
+  requires dev.redlock.redis;
   requires transitive org.jspecify;
   requires lettuce.core;
   requires io.netty.common;

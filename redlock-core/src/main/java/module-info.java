@@ -22,6 +22,7 @@ module dev.redlock.core {
       dev.redlock.election,
       dev.redlock.lettuce,
       dev.redlock.operations,
+      dev.redlock.redis,
       dev.redlock.spring,
       dev.redlock.testkit,
       dev.redlock.vertx;

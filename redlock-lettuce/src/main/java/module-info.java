@@ -4,6 +4,7 @@ module dev.redlock.lettuce {
   requires transitive dev.redlock.core;
   requires transitive org.jspecify;
   requires transitive lettuce.core;
+  requires dev.redlock.redis;
   requires org.slf4j;
   requires com.google.common;
   requires io.netty.common;
@@ -17,13 +18,10 @@ module dev.redlock.lettuce {
   requires io.netty.resolver.dns;
 
   exports dev.redlock.lettuce;
-  // The cluster adapter uses the same probed connections and scripts, Vert.x the same files for
-  // TLS.
+  // The cluster adapter uses the same probed connections, Vert.x the same files for TLS.
   exports dev.redlock.lettuce.internal to
       dev.redlock.cluster,
       dev.redlock.vertx;
-  exports dev.redlock.lettuce.internal.scripts to
-      dev.redlock.cluster;
 
   provides dev.redlock.spi.LockNode.Factory with
       dev.redlock.lettuce.internal.LettuceNodeFactory;

@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import dev.redlock.harness.model.NodeModel;
-import dev.redlock.lettuce.internal.scripts.EncodedRequest;
-import dev.redlock.lettuce.internal.scripts.Script;
-import dev.redlock.lettuce.internal.scripts.ScriptReplies;
+import dev.redlock.redis.internal.scripts.EncodedRequest;
+import dev.redlock.redis.internal.scripts.Script;
+import dev.redlock.redis.internal.scripts.ScriptReplies;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeError;

@@ -4,8 +4,8 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.redlock.harness.model.RecordScript;
-import dev.redlock.lettuce.internal.scripts.RecordFields;
-import dev.redlock.lettuce.internal.scripts.Script;
+import dev.redlock.redis.internal.scripts.RecordFields;
+import dev.redlock.redis.internal.scripts.Script;
 import dev.redlock.spi.NodeRecord;
 import dev.redlock.testkit.RedisNode;
 import dev.redlock.testkit.RedisNodes;

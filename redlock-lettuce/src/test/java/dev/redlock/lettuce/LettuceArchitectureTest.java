@@ -24,9 +24,9 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
-/** What the shape of the adapter promises and a compiler does not check. */
+/** What the shape of the adapter and of redlock-redis promises and a compiler does not check. */
 @AnalyzeClasses(
-    packages = "dev.redlock.lettuce",
+    packages = {"dev.redlock.lettuce", "dev.redlock.redis"},
     importOptions = ImportOption.DoNotIncludeTests.class)
 class LettuceArchitectureTest {
 

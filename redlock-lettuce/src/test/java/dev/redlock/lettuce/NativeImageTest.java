@@ -27,6 +27,7 @@ class NativeImageTest {
   private static final List<String> MODULES =
       List.of(
           "redlock-core",
+          "redlock-redis",
           "redlock-lettuce",
           "redlock-election",
           "redlock-cluster-adapter",
@@ -44,7 +45,8 @@ class NativeImageTest {
   }
 
   private static String resources() throws IOException {
-    return read("redlock-lettuce/resource-config.json");
+    return read("redlock-redis/resource-config.json")
+        + read("redlock-lettuce/resource-config.json");
   }
 
   private static String read(String file) throws IOException {
@@ -80,8 +82,8 @@ class NativeImageTest {
     List<String> patterns = values(resources(), "pattern");
     Path root = Path.of("src", "main", "resources");
     Set<String> resources = new TreeSet<>();
-    for (Path file : sources("redlock-lettuce", "resources")) {
-      String name = Path.of("..", "redlock-lettuce").resolve(root).relativize(file).toString();
+    for (Path file : sources("redlock-redis", "resources")) {
+      String name = Path.of("..", "redlock-redis").resolve(root).relativize(file).toString();
       if (!name.startsWith("META-INF")) {
         resources.add(name.replace('\\', '/'));
       }
@@ -91,6 +93,8 @@ class NativeImageTest {
     assertThat("META-INF/io.netty.versions.properties")
         .matches(name -> patterns.stream().anyMatch(name::matches));
     assertThat(sources("redlock-core", "resources"))
+        .allMatch(f -> f.toString().contains("META-INF"));
+    assertThat(sources("redlock-lettuce", "resources"))
         .allMatch(f -> f.toString().contains("META-INF"));
     assertThat(sources("redlock-election", "resources")).isEmpty();
     assertThat(sources("redlock-cluster-adapter", "resources")).isEmpty();

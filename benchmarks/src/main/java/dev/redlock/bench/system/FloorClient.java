@@ -3,8 +3,8 @@ package dev.redlock.bench.system;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import dev.redlock.lettuce.internal.scripts.EncodedRequest;
-import dev.redlock.lettuce.internal.scripts.Script;
+import dev.redlock.redis.internal.scripts.EncodedRequest;
+import dev.redlock.redis.internal.scripts.Script;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.MaintNotificationsConfig;
 import io.lettuce.core.RedisClient;

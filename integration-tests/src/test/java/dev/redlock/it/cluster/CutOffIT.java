@@ -12,7 +12,7 @@ import dev.redlock.harness.RedisClusterNodes;
 import dev.redlock.it.Clients;
 import dev.redlock.it.Commands;
 import dev.redlock.it.TestTime;
-import dev.redlock.lettuce.internal.scripts.Script;
+import dev.redlock.redis.internal.scripts.Script;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.LockRequest;

@@ -3,7 +3,7 @@ package dev.redlock.cluster.internal;
 import static dev.redlock.cluster.internal.Log.log;
 
 import dev.redlock.lettuce.internal.Errors;
-import dev.redlock.lettuce.internal.scripts.EncodedRequest;
+import dev.redlock.redis.internal.scripts.EncodedRequest;
 import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.RedisConnectionStateAdapter;
 import io.lettuce.core.api.StatefulConnection;

@@ -4,8 +4,8 @@ import static dev.redlock.cluster.internal.Log.log;
 import static java.util.Comparator.comparingLong;
 import static java.util.Objects.requireNonNull;
 
-import dev.redlock.lettuce.internal.scripts.EncodedRequest;
-import dev.redlock.lettuce.internal.scripts.Script;
+import dev.redlock.redis.internal.scripts.EncodedRequest;
+import dev.redlock.redis.internal.scripts.Script;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeError;

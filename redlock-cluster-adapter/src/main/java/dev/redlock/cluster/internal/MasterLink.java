@@ -4,7 +4,7 @@ import dev.redlock.lettuce.LettuceOptions;
 import dev.redlock.lettuce.internal.NodeConnection;
 import dev.redlock.lettuce.internal.NodeUri;
 import dev.redlock.lettuce.internal.SharedResources;
-import dev.redlock.lettuce.internal.scripts.EncodedRequest;
+import dev.redlock.redis.internal.scripts.EncodedRequest;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.NodeReply;
 import io.lettuce.core.protocol.Command;

@@ -8,7 +8,7 @@ import dev.redlock.lettuce.internal.Errors;
 import dev.redlock.lettuce.internal.NodeUri;
 import dev.redlock.lettuce.internal.SharedResources;
 import dev.redlock.lettuce.internal.ThreadSharingClient;
-import dev.redlock.lettuce.internal.scripts.EncodedRequest;
+import dev.redlock.redis.internal.scripts.EncodedRequest;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.Time;
 import io.lettuce.core.RedisURI;

@@ -3,7 +3,7 @@ package dev.redlock.cluster.internal;
 import static dev.redlock.cluster.internal.Log.log;
 import static java.util.Objects.requireNonNull;
 
-import dev.redlock.lettuce.internal.scripts.EncodedRequest;
+import dev.redlock.redis.internal.scripts.EncodedRequest;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeStatus;

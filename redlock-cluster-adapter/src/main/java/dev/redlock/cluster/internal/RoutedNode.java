@@ -2,8 +2,8 @@ package dev.redlock.cluster.internal;
 
 import dev.redlock.cluster.ClusterReleaseHints;
 import dev.redlock.lettuce.internal.CleanThreads;
-import dev.redlock.lettuce.internal.GuardedListener;
-import dev.redlock.lettuce.internal.scripts.EncodedRequest;
+import dev.redlock.redis.internal.GuardedListener;
+import dev.redlock.redis.internal.scripts.EncodedRequest;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.LockReader;

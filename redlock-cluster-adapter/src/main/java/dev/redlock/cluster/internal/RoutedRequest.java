@@ -1,7 +1,7 @@
 package dev.redlock.cluster.internal;
 
-import dev.redlock.lettuce.internal.GuardedListener;
-import dev.redlock.lettuce.internal.scripts.EncodedRequest;
+import dev.redlock.redis.internal.GuardedListener;
+import dev.redlock.redis.internal.scripts.EncodedRequest;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeReply.Code;

@@ -1,7 +1,7 @@
 package dev.redlock.cluster.internal;
 
 import dev.redlock.cluster.internal.ClusterStatus.Part;
-import dev.redlock.lettuce.internal.GuardedListener;
+import dev.redlock.redis.internal.GuardedListener;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.LockRequest;

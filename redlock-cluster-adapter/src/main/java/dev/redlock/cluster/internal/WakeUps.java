@@ -2,7 +2,7 @@ package dev.redlock.cluster.internal;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import dev.redlock.lettuce.internal.scripts.EncodedRequest;
+import dev.redlock.redis.internal.scripts.EncodedRequest;
 import dev.redlock.spi.LockKeys;
 import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.output.CommandOutput;

@@ -1,6 +1,6 @@
 package dev.redlock.cluster.internal;
 
-import dev.redlock.lettuce.internal.scripts.EncodedRequest;
+import dev.redlock.redis.internal.scripts.EncodedRequest;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.Time;
 import java.util.List;

@@ -2,7 +2,14 @@ package dev.redlock.lettuce.internal;
 
 import dev.redlock.internal.text.Printable;
 import dev.redlock.lettuce.LettuceOptions;
-import dev.redlock.lettuce.internal.scripts.EncodedRequest;
+import dev.redlock.redis.internal.ColdStart;
+import dev.redlock.redis.internal.ConnectionStates;
+import dev.redlock.redis.internal.GuardedListener;
+import dev.redlock.redis.internal.OperatorLog;
+import dev.redlock.redis.internal.Probe;
+import dev.redlock.redis.internal.PublishedStatus;
+import dev.redlock.redis.internal.ReconnectDelay;
+import dev.redlock.redis.internal.scripts.EncodedRequest;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeIdentity;

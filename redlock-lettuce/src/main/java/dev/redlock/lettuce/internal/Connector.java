@@ -2,6 +2,7 @@ package dev.redlock.lettuce.internal;
 
 import dev.redlock.internal.text.Printable;
 import dev.redlock.lettuce.LettuceOptions;
+import dev.redlock.redis.internal.ColdStart;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.Time;
 import io.lettuce.core.RedisURI;

@@ -1,6 +1,6 @@
 package dev.redlock.lettuce.internal;
 
-import dev.redlock.lettuce.internal.scripts.ServerErrors;
+import dev.redlock.redis.internal.scripts.ServerErrors;
 import dev.redlock.spi.NodeError;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisException;

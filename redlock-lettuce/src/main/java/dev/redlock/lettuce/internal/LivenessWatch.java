@@ -1,5 +1,8 @@
 package dev.redlock.lettuce.internal;
 
+import dev.redlock.redis.internal.ConnectionStates;
+import dev.redlock.redis.internal.PublishedStatus;
+import dev.redlock.redis.internal.Silence;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.RestartGuard;
 import dev.redlock.spi.Time;

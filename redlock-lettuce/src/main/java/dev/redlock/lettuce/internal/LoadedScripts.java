@@ -2,8 +2,8 @@ package dev.redlock.lettuce.internal;
 
 import static java.nio.charset.StandardCharsets.US_ASCII;
 
-import dev.redlock.lettuce.internal.scripts.EncodedRequest;
-import dev.redlock.lettuce.internal.scripts.Script;
+import dev.redlock.redis.internal.scripts.EncodedRequest;
+import dev.redlock.redis.internal.scripts.Script;
 import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.output.BooleanListOutput;
 import io.lettuce.core.output.StatusOutput;

@@ -1,6 +1,6 @@
 package dev.redlock.lettuce.internal;
 
-import static dev.redlock.lettuce.internal.OperatorLog.log;
+import static dev.redlock.redis.internal.OperatorLog.log;
 
 import java.io.IOException;
 import java.io.InputStream;

@@ -1,7 +1,9 @@
 package dev.redlock.lettuce.internal;
 
 import dev.redlock.lettuce.LettuceOptions;
-import dev.redlock.lettuce.internal.scripts.EncodedRequest;
+import dev.redlock.redis.internal.ConnectionStates;
+import dev.redlock.redis.internal.GuardedListener;
+import dev.redlock.redis.internal.scripts.EncodedRequest;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.LockReader;
 import dev.redlock.spi.LockRequest;

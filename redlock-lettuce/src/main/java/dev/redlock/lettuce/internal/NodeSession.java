@@ -1,8 +1,9 @@
 package dev.redlock.lettuce.internal;
 
-import static dev.redlock.lettuce.internal.OperatorLog.log;
+import static dev.redlock.redis.internal.OperatorLog.log;
 
-import dev.redlock.lettuce.internal.scripts.EncodedRequest;
+import dev.redlock.redis.internal.GuardedListener;
+import dev.redlock.redis.internal.scripts.EncodedRequest;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeReply;

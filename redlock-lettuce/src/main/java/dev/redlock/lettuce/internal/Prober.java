@@ -4,8 +4,10 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static java.util.stream.Collectors.joining;
 
-import dev.redlock.lettuce.internal.scripts.RecordFields;
-import dev.redlock.lettuce.internal.scripts.Script;
+import dev.redlock.redis.internal.InfoReply;
+import dev.redlock.redis.internal.Probe;
+import dev.redlock.redis.internal.scripts.RecordFields;
+import dev.redlock.redis.internal.scripts.Script;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeIdentity;
 import dev.redlock.spi.NodeRecord;

@@ -1,9 +1,9 @@
 package dev.redlock.lettuce.internal;
 
-import dev.redlock.lettuce.internal.scripts.EncodedRequest;
-import dev.redlock.lettuce.internal.scripts.Script;
-import dev.redlock.lettuce.internal.scripts.ScriptReplies;
-import dev.redlock.lettuce.internal.scripts.ServerErrors;
+import dev.redlock.redis.internal.scripts.EncodedRequest;
+import dev.redlock.redis.internal.scripts.Script;
+import dev.redlock.redis.internal.scripts.ScriptReplies;
+import dev.redlock.redis.internal.scripts.ServerErrors;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeReply;
 import io.lettuce.core.codec.ByteArrayCodec;

@@ -3,7 +3,7 @@ package dev.redlock.lettuce.internal;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import dev.redlock.lettuce.internal.scripts.Script;
+import dev.redlock.redis.internal.scripts.Script;
 import dev.redlock.spi.LockReader;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.Time;

@@ -1,5 +1,10 @@
 package dev.redlock.lettuce.internal;
 
+import dev.redlock.redis.internal.GuardedListener;
+import dev.redlock.redis.internal.Invalidations;
+import dev.redlock.redis.internal.OperatorLog;
+import dev.redlock.redis.internal.Probe;
+import dev.redlock.redis.internal.Trial;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.Time;

@@ -11,7 +11,7 @@ import dev.redlock.RedlockClosedException;
 import dev.redlock.RedlockInterruptedException;
 import dev.redlock.ReentrantDistributedLock;
 import dev.redlock.internal.ScriptedWorld.Node;
-import dev.redlock.lettuce.internal.scripts.ServerErrors;
+import dev.redlock.redis.internal.scripts.ServerErrors;
 import dev.redlock.schedules.Schedule;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockRequest;

@@ -1,5 +1,7 @@
 package dev.redlock.schedules;
 
+import static dev.redlock.schedules.ScheduleMutants.redis;
+
 import dev.redlock.harness.mutants.Mutant;
 import dev.redlock.harness.mutants.Mutant.Edit;
 import java.util.ArrayList;
@@ -36,35 +38,35 @@ final class ConnectionMutants {
                 + "      return;\n    }\n    outbox.add(call);\n"));
     mutant(
         "a new connection keeps the number of the old one",
-        layer(
+        redis(
             "ConnectionStates",
             "    if (state != State.CONNECTING) {\n      connection++;",
             "    if (state != State.CONNECTING) {"));
     mutant(
         "votes from before a flush still count",
-        layer(
+        redis(
             "ConnectionStates",
             "    connection++;\n    if (guard == RestartGuard.OFF && !keepsRecords) {",
             "    if (guard == RestartGuard.OFF && !keepsRecords) {"));
     mutant(
         "a server that lost its keys votes at once",
-        layer(
+        redis(
             "Quarantine",
             "return uncheckedFlushes > 0 || lasts(hold, now);",
             "return uncheckedFlushes > 0;"));
     mutant(
         "neither another run of the server nor another marker is noticed",
-        layer(
+        redis(
             "Quarantine",
             "    if (seen != null && known != 0 && seen.sinceMicros() != known) {",
             "    if (seen == null && known < 0) {"),
-        layer(
+        redis(
             "Quarantine",
             "} else if (!seen.runId().equals(before.runId())) {",
             "} else if (seen.runId().isEmpty()) {"));
     mutant(
         "a flush is not noticed",
-        layer(
+        redis(
             "Quarantine",
             "    if (!same && guard != RestartGuard.OFF) {",
             "    if (same && guard == RestartGuard.OFF) {"));
@@ -108,10 +110,10 @@ final class ConnectionMutants {
             "if (again == null) {"));
     mutant(
         "a connection that is silent is kept",
-        layer("Silence", "return silentNanos > DEAD_NANOS ? GIVE_UP : WAIT;", "return WAIT;"));
+        redis("Silence", "return silentNanos > DEAD_NANOS ? GIVE_UP : WAIT;", "return WAIT;"));
     mutant(
         "a silent connection is not pinged",
-        layer("Silence", "return silentNanos > PING_NANOS ? PING : WAIT;", "return WAIT;"));
+        redis("Silence", "return silentNanos > PING_NANOS ? PING : WAIT;", "return WAIT;"));
     mutant(
         "a probe has no deadline",
         layer(
@@ -177,13 +179,13 @@ final class ConnectionMutants {
             "delay = 0;"));
     mutant(
         "a reconnect waits, although the connection has served requests",
-        layer(
+        redis(
             "ReconnectDelay",
             "    if (served) {\n      return Math.max(0, SHORTEST_NANOS - usableNanos);\n    }\n",
             ""));
     mutant(
         "a server that works again is still held to be erring",
-        layer(
+        redis(
             "Trial",
             "    result.accept(errs ? error : null);",
             "    if (errs) {\n      result.accept(error);\n    }"));
@@ -195,7 +197,7 @@ final class ConnectionMutants {
             "  void onScriptsLost() {"));
     mutant(
         "a request whose reply was malformed counts as not executed",
-        layer(
+        redis(
             "scripts/ScriptReplies",
             "return NodeReply.failed(connection, NodeError.Kind.UNEXPECTED, why);",
             "return NodeReply.failed(\n"

@@ -12,8 +12,7 @@ import java.util.List;
 @SuppressWarnings("StringConcatToTextBlock") // Snippets keep their own indentation.
 final class ScheduleMutants {
   private static final String CORE = "redlock-core/src/main/java/dev/redlock/internal/";
-  private static final String LETTUCE =
-      "redlock-lettuce/src/main/java/dev/redlock/lettuce/internal/";
+  private static final String REDIS = "redlock-redis/src/main/java/dev/redlock/redis/internal/";
 
   private static final List<Mutant> ALL = new ArrayList<>();
 
@@ -25,6 +24,10 @@ final class ScheduleMutants {
 
   private static void mutant(String source, String name, String caughtBy, Edit... edits) {
     ALL.add(new Mutant(source, name, caughtBy, List.of(edits)));
+  }
+
+  static Edit redis(String type, String original, String replacement) {
+    return new Edit(REDIS + type + ".java", original, replacement);
   }
 
   private static Edit shell(String type, String original, String replacement) {
@@ -49,12 +52,10 @@ final class ScheduleMutants {
         "14.2",
         "the client keeps a release pending for an acquire that the server refused unexecuted",
         "errs",
-        new Edit(
-            LETTUCE + "scripts/ServerErrors.java",
-            "          OUT_OF_MEMORY,\n          MISCONFIGURED,\n",
-            "          MISCONFIGURED,\n"),
-        new Edit(
-            LETTUCE + "scripts/ServerErrors.java",
+        redis(
+            "scripts/ServerErrors", "OUT_OF_MEMORY,\n          MISCONFIGURED,", "MISCONFIGURED,"),
+        redis(
+            "scripts/ServerErrors",
             "case TIMEOUT, DISCONNECTED,",
             "case OUT_OF_MEMORY, TIMEOUT, DISCONNECTED,"));
     mutant(

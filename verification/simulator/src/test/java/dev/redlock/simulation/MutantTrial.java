@@ -37,9 +37,9 @@ public record MutantTrial(long seeds, boolean thorough) implements MutantCheck {
           "dev.redlock.internal.protocol.",
           "dev.redlock.internal.sets.",
           "dev.redlock.harness.model.",
-          "dev.redlock.lettuce.internal.ConnectionStates",
-          "dev.redlock.lettuce.internal.Probe",
-          "dev.redlock.lettuce.internal.Quarantine",
+          "dev.redlock.redis.internal.ConnectionStates",
+          "dev.redlock.redis.internal.Probe",
+          "dev.redlock.redis.internal.Quarantine",
           "dev.redlock.simulation.");
 
   /** All catalogues of the simulator. */

@@ -208,14 +208,14 @@ final class ProtocolMutants {
         "M18",
         "a node that lost its keys votes at once (no quarantine)",
         new Edit(
-            "redlock-lettuce/src/main/java/dev/redlock/lettuce/internal/ConnectionStates.java",
+            "redlock-redis/src/main/java/dev/redlock/redis/internal/ConnectionStates.java",
             "boolean held = quarantine.onTick(now) || refusal != null;",
             "boolean held = refusal != null;"));
     mutant(
         "M18",
         "the client ignores a reported flush",
         new Edit(
-            "redlock-lettuce/src/main/java/dev/redlock/lettuce/internal/ConnectionStates.java",
+            "redlock-redis/src/main/java/dev/redlock/redis/internal/ConnectionStates.java",
             "    connection++;\n    if (guard == RestartGuard.OFF && !keepsRecords) {",
             "    if (connection > 0) {"));
     mutant(

@@ -49,7 +49,7 @@ final class SetMutants {
 
   private static Mutant.Edit states(String original, String replacement) {
     return new Mutant.Edit(
-        "redlock-lettuce/src/main/java/dev/redlock/lettuce/internal/ConnectionStates.java",
+        "redlock-redis/src/main/java/dev/redlock/redis/internal/ConnectionStates.java",
         original,
         replacement);
   }
@@ -156,7 +156,7 @@ final class SetMutants {
     mutant(
         "a node stays out for the leases of the client, not of its record",
         new Mutant.Edit(
-            "redlock-lettuce/src/main/java/dev/redlock/lettuce/internal/Quarantine.java",
+            "redlock-redis/src/main/java/dev/redlock/redis/internal/Quarantine.java",
             "record.longestValid() > longest.toMillis()",
             "record.longestValid() < 0"));
     mutant(

@@ -10,7 +10,7 @@ import dev.redlock.internal.protocol.HeldLease;
 import dev.redlock.internal.protocol.LockMachine;
 import dev.redlock.internal.protocol.Randomness;
 import dev.redlock.internal.protocol.RoundLimiter;
-import dev.redlock.lettuce.internal.Probe;
+import dev.redlock.redis.internal.Probe;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.ReleaseHints;
 import dev.redlock.spi.Time;

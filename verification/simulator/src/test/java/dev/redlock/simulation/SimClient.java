@@ -7,7 +7,7 @@ import dev.redlock.internal.protocol.NodeKnowledge;
 import dev.redlock.internal.protocol.Nodes;
 import dev.redlock.internal.protocol.Randomness;
 import dev.redlock.internal.protocol.RoundLimiter;
-import dev.redlock.lettuce.internal.Probe;
+import dev.redlock.redis.internal.Probe;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.NodeStatus;
 import java.util.ArrayDeque;

@@ -2,9 +2,9 @@ package dev.redlock.simulation;
 
 import dev.redlock.internal.protocol.Broadcast;
 import dev.redlock.internal.protocol.Exchange;
-import dev.redlock.lettuce.internal.ConnectionStates;
-import dev.redlock.lettuce.internal.Probe;
-import dev.redlock.lettuce.internal.Silence;
+import dev.redlock.redis.internal.ConnectionStates;
+import dev.redlock.redis.internal.Probe;
+import dev.redlock.redis.internal.Silence;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeError;

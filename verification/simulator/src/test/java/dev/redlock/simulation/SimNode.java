@@ -2,7 +2,7 @@ package dev.redlock.simulation;
 
 import dev.redlock.harness.model.NodeModel;
 import dev.redlock.harness.model.RecordScript;
-import dev.redlock.lettuce.internal.Probe;
+import dev.redlock.redis.internal.Probe;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeError;

@@ -1,7 +1,7 @@
 package dev.redlock.harness.memory;
 
-import dev.redlock.lettuce.internal.ConnectionStates;
-import dev.redlock.lettuce.internal.Probe;
+import dev.redlock.redis.internal.ConnectionStates;
+import dev.redlock.redis.internal.Probe;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeError;

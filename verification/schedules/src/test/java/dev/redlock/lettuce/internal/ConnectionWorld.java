@@ -1,6 +1,8 @@
 package dev.redlock.lettuce.internal;
 
 import dev.redlock.lettuce.LettuceOptions;
+import dev.redlock.redis.internal.ColdStart;
+import dev.redlock.redis.internal.ReconnectDelay;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.LockRequest;

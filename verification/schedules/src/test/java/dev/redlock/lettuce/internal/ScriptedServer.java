@@ -2,7 +2,7 @@ package dev.redlock.lettuce.internal;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import dev.redlock.lettuce.internal.scripts.Script;
+import dev.redlock.redis.internal.scripts.Script;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
