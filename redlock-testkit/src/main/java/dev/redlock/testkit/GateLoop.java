@@ -10,17 +10,18 @@ import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
-import java.util.LinkedHashSet;
-import java.util.List;
+import java.util.OptionalLong;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The single thread of a gate. All methods except {@link #submit} are confined to it.
+ * The single thread of a gate. All methods except {@link #submit} and {@link #description} are
+ * confined to it.
  *
  * <p>A selector waits in whole milliseconds. In the last millisecond before a delayed byte is due,
  * the loop sleeps in short steps, so that a delay of 200 µs does not become 1 ms.
@@ -30,31 +31,27 @@ final class GateLoop implements Runnable {
   private static final int SCRATCH_BYTES = 256 << 10;
   private static final long NAP_NANOS = 50_000;
 
-  private final InetSocketAddress target;
-  private final int port;
-  private final Selector selector;
-  private final ByteBuffer scratch = ByteBuffer.allocateDirect(SCRATCH_BYTES);
-  private final Set<GateLink> links = new LinkedHashSet<>();
-  private final GateRules rules = new GateRules();
-  private @Nullable ServerSocketChannel listener;
-  private boolean closed;
+  final GateRules rules = new GateRules();
+
+  // Written by the loop, read by any thread that asks for the state.
+  final Set<GateLink> links = ConcurrentHashMap.newKeySet();
+  private volatile String description = "open";
 
   // Written by any thread, emptied by the loop.
   private final Queue<Runnable> orders = new ConcurrentLinkedQueue<>();
 
-  // Written by the loop, read by any thread that asks for the state.
-  private volatile int linkCount;
-  private volatile String description = "open";
+  private final InetSocketAddress target;
+  private final int port;
+  private final Selector selector;
+  private final ByteBuffer scratch = ByteBuffer.allocateDirect(SCRATCH_BYTES);
+  private @Nullable ServerSocketChannel listener;
+  private boolean closed;
 
   GateLoop(InetSocketAddress target, int port) throws IOException {
     this.target = target;
     this.port = port;
     this.selector = Selector.open();
     listen();
-  }
-
-  int linkCount() {
-    return linkCount;
   }
 
   String description() {
@@ -68,10 +65,10 @@ final class GateLoop implements Runnable {
   CompletableFuture<Void> submit(Runnable change) {
     return CompletableFuture.runAsync(
         () -> {
-          settle();
-          serveReady();
+          look();
           change.run();
-          settle();
+          description = rules.describe();
+          look();
         },
         order -> {
           orders.add(order);
@@ -82,8 +79,16 @@ final class GateLoop implements Runnable {
         });
   }
 
-  GateRules rules() {
-    return rules;
+  /**
+   * Serves what is ready. The selector also processes closed channels: only then are their ports
+   * free and their peers reset.
+   */
+  private void look() {
+    try {
+      selector.selectNow(this::serve);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   @Override
@@ -93,11 +98,7 @@ final class GateLoop implements Runnable {
         for (Runnable order = orders.poll(); order != null; order = orders.poll()) {
           order.run();
         }
-        awaitSomething();
-        serveReady();
-        long now = System.nanoTime();
-        links.removeIf(link -> link.waits() && !link.advance(now));
-        linkCount = links.size();
+        serveOrWait();
       }
     } catch (IOException e) {
       throw new UncheckedIOException("The gate on port " + port + " broke down", e);
@@ -108,104 +109,71 @@ final class GateLoop implements Runnable {
     }
   }
 
-  private void serveReady() {
-    // Iterate over a copy: a cut cancels keys and thereby changes the selected set.
-    List<SelectionKey> ready = List.copyOf(selector.selectedKeys());
-    selector.selectedKeys().clear();
-    long now = System.nanoTime();
-    for (SelectionKey key : ready) {
-      if (key.isValid() && key.attachment() instanceof GateLink link) {
-        serve(link, key, now);
-      } else if (key.isValid()) {
-        acceptAll();
-      }
-    }
-  }
-
-  private void serve(GateLink link, SelectionKey key, long now) {
-    try {
-      int replyBytes = link.onReady(key, scratch, rules, now);
-      if (!link.advance(now)) {
-        links.remove(link);
-      }
-      if (rules.replyBudget != GateRules.NO_BUDGET) {
-        rules.replyBudget -= replyBytes;
-        if (rules.replyBudget <= 0) {
-          cut();
-        }
-      }
-    } catch (IOException | RuntimeException e) {
-      // The usual case: the node refuses the connection.
-      link.reset();
-      links.remove(link);
-    }
-  }
-
-  private void awaitSomething() throws IOException {
-    long due = Long.MAX_VALUE;
-    for (GateLink link : links) {
-      due = Math.min(due, link.nextDueNanos());
-    }
-    if (due == Long.MAX_VALUE) {
-      selector.select();
+  private void serveOrWait() throws IOException {
+    OptionalLong due = links.stream().flatMapToLong(GateLink::dueNanos).min();
+    if (due.isEmpty()) {
+      selector.select(this::serve);
       return;
     }
-    long waitNanos = due - System.nanoTime();
+    long waitNanos = due.getAsLong() - System.nanoTime();
     if (waitNanos >= 2_000_000) {
-      selector.select(waitNanos / 1_000_000 - 1);
-      return;
-    }
-    selector.selectNow();
-    if (selector.selectedKeys().isEmpty() && orders.isEmpty() && waitNanos > 0) {
+      selector.select(this::serve, waitNanos / 1_000_000 - 1);
+    } else if (selector.selectNow(this::serve) == 0 && orders.isEmpty() && waitNanos > 0) {
       LockSupport.parkNanos(Math.min(waitNanos, NAP_NANOS));
     }
+    long now = System.nanoTime();
+    links.forEach(link -> link.deliver(now));
   }
 
-  private void acceptAll() {
-    ServerSocketChannel open = listener;
-    while (open != null && open.isOpen()) {
-      SocketChannel client = acceptOne(open);
-      if (client == null) {
-        return;
-      }
+  private void serve(SelectionKey key) {
+    if (key.isValid() && key.attachment() instanceof GateLink link) {
       try {
-        links.add(new GateLink(client, target, selector, rules));
-      } catch (IOException e) {
-        // The node refused the connection at once, or the client has closed; the link has closed
-        // both sides.
+        link.onReady(key, scratch);
+      } catch (IOException | RuntimeException e) {
+        link.close(true); // The usual case: the node refuses the connection.
       }
+    } else if (key.isValid() && key.channel() instanceof ServerSocketChannel open) {
+      acceptAll(open);
     }
   }
 
-  private @Nullable SocketChannel acceptOne(ServerSocketChannel open) {
+  private void acceptAll(ServerSocketChannel open) {
     try {
-      return open.accept();
+      for (SocketChannel client = open.accept(); client != null; client = open.accept()) {
+        GateLink link = new GateLink(this, client, SocketChannel.open());
+        links.add(link);
+        link.open(target);
+      }
     } catch (IOException e) {
       throw new UncheckedIOException("The gate on port " + port + " broke down", e);
+    }
+  }
+
+  void register(SocketChannel channel, GateLink link) throws IOException {
+    channel.configureBlocking(false);
+    channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
+    channel.register(selector, 0, link);
+  }
+
+  void setInterest(SocketChannel channel, int operations) {
+    SelectionKey key = channel.keyFor(selector);
+    if (key != null && key.isValid() && key.interestOps() != operations) {
+      key.interestOps(operations);
     }
   }
 
   void cut() {
     rules.clear();
     rules.cut = true;
+    description = rules.describe();
     resetAll();
     stopListening();
-    settle();
   }
 
   /** Returns to plain forwarding. Connections that lost bytes are reset. */
   void endFaults() {
     rules.clear();
-    long now = System.nanoTime();
-    links.removeIf(
-        link -> {
-          if (link.isBroken()) {
-            link.reset();
-            return true;
-          }
-          link.hurry(now);
-          return !link.advance(now);
-        });
+    links.forEach(GateLink::endFaults);
     try {
       listen();
     } catch (IOException e) {
@@ -214,8 +182,7 @@ final class GateLoop implements Runnable {
   }
 
   void resetAll() {
-    List.copyOf(links).forEach(GateLink::reset);
-    links.clear();
+    links.forEach(link -> link.close(true));
   }
 
   void close() {
@@ -250,19 +217,5 @@ final class GateLoop implements Runnable {
         throw new UncheckedIOException("Cannot stop listening on port " + port, e);
       }
     }
-  }
-
-  /**
-   * Lets the selector process closed channels: only then are their ports free and their peers
-   * reset.
-   */
-  private void settle() {
-    try {
-      selector.selectNow();
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
-    linkCount = links.size();
-    description = rules.describe();
   }
 }

@@ -101,8 +101,8 @@ public final class TcpGate implements AutoCloseable {
     }
     apply(
         () -> {
-          loop.rules().delayToNodeNanos = toNode.toNanos();
-          loop.rules().delayFromNodeNanos = fromNode.toNanos();
+          loop.rules.delayToNodeNanos = toNode.toNanos();
+          loop.rules.delayFromNodeNanos = fromNode.toNanos();
         });
   }
 
@@ -112,7 +112,7 @@ public final class TcpGate implements AutoCloseable {
    * server close its end either.
    */
   public void dropReplies() {
-    apply(() -> loop.rules().dropsFromNode = true);
+    apply(() -> loop.rules.dropsFromNode = true);
   }
 
   /**
@@ -120,7 +120,7 @@ public final class TcpGate implements AutoCloseable {
    * to earlier requests still arrive.
    */
   public void dropRequests() {
-    apply(() -> loop.rules().dropsToNode = true);
+    apply(() -> loop.rules.dropsToNode = true);
   }
 
   /**
@@ -131,8 +131,8 @@ public final class TcpGate implements AutoCloseable {
   public void blackHole() {
     apply(
         () -> {
-          loop.rules().dropsToNode = true;
-          loop.rules().dropsFromNode = true;
+          loop.rules.dropsToNode = true;
+          loop.rules.dropsFromNode = true;
         });
   }
 
@@ -149,17 +149,17 @@ public final class TcpGate implements AutoCloseable {
     if (bytes < 1) {
       throw new IllegalArgumentException("Needs at least one byte, got " + bytes);
     }
-    apply(() -> loop.rules().replyBudget = bytes);
+    apply(() -> loop.rules.replyBudget = bytes);
   }
 
   /** The number of connections through the gate. */
   public int connections() {
-    return loop.linkCount();
+    return loop.links.size();
   }
 
   /** Describes the current rules of the gate, for a failure message. */
   public String describe() {
-    return loop.description() + ", " + loop.linkCount() + " connections";
+    return loop.description() + ", " + loop.links.size() + " connections";
   }
 
   /** Resets all connections and releases the port. A second call does nothing. */
