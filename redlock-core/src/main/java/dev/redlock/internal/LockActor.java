@@ -62,7 +62,9 @@ class LockActor {
   // Confined to the thread that handles events.
   private Time.@Nullable Cancellable timer;
   private long timerNanos;
-  private boolean waiting;
+
+  /** Whether a caller waits; other threads may read it. */
+  private volatile boolean waiting;
 
   /** How many nodes know that a caller waits: those that had a number then. */
   private int toldNodes;
@@ -107,6 +109,10 @@ class LockActor {
 
   boolean isHeld() {
     return held != null;
+  }
+
+  boolean isWaiting() {
+    return waiting;
   }
 
   /** The lease of these names that this client holds; null if there is none. */

@@ -30,6 +30,9 @@ final class Locks {
   /** Far enough that every deadline is before it, near enough that differences do not overflow. */
   private static final long END_OF_TIME_NANOS = Long.MAX_VALUE / 4;
 
+  /** To how many names a thread brings an event that concerns all. */
+  private static final int AT_ONCE = 32;
+
   private enum State {
     OPEN,
     /** Waiters are refused; leases go on until their holders release them. */
@@ -50,6 +53,10 @@ final class Locks {
   private final Set<LockActor> releasing = ConcurrentHashMap.newKeySet(0);
 
   private final ThreadPoolExecutor queueThreads;
+  private final UnhurriedEvents unhurried;
+
+  /** Of its own, because an extension may be in a hurry. */
+  private final UnhurriedEvents admitted;
 
   /** Written by threads that close the client, and only forwards; read with each event. */
   private volatile State state = State.OPEN;
@@ -59,6 +66,8 @@ final class Locks {
   Locks(ClientContext context) {
     this.context = context;
     queueThreads = context.platform.queueThreads();
+    unhurried = new UnhurriedEvents(context.time);
+    admitted = new UnhurriedEvents(context.time);
   }
 
   /**
@@ -117,11 +126,28 @@ final class Locks {
 
   /**
    * A node reports that it has written or deleted this key, or that it has expired: a lock key, or
-   * a key that tells a process of its turn.
+   * a key that tells a process of its turn. Without a caller that waits that is not urgent.
    */
   void invalidated(String key, int node) {
     for (LockActor actor : of(LockKeys.lockKeyOf(key))) {
-      actor.post((machine, now, wall) -> machine.onInvalidation(node, key, now, wall));
+      LockActor.Event event = (machine, now, wall) -> machine.onInvalidation(node, key, now, wall);
+      if (actor.isWaiting()) {
+        actor.post(event);
+      } else {
+        unhurried.add(() -> actor.post(event));
+      }
+    }
+  }
+
+  /** Something has happened that concerns all names: the first few are told at once. */
+  void tellAll(LockActor.Event event) {
+    int told = 0;
+    for (LockActor actor : all()) {
+      if (told++ < AT_ONCE) {
+        actor.post(event);
+      } else {
+        unhurried.add(() -> actor.post(event));
+      }
     }
   }
 
@@ -171,18 +197,11 @@ final class Locks {
     return state.compareTo(State.CLOSING) < 0;
   }
 
-  /**
-   * The lease of these names may be extended. The timers' thread tells its actor: an I/O thread
-   * would serve one lease after another, and read no replies meanwhile.
-   */
+  /** The lease of these names may be extended; an I/O thread would serve one after another. */
   void admit(LockKeys keys) {
-    context.time.schedule(() -> tellAdmitted(keys), 0);
-  }
-
-  private void tellAdmitted(LockKeys keys) {
     LockActor actor = actors.get(keys);
     if (actor != null) { // Else the lease has ended, and with it its slot.
-      actor.post(LockMachine::onAdmitted);
+      admitted.add(() -> actor.post(LockMachine::onAdmitted));
     }
   }
 

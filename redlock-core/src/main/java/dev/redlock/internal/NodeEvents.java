@@ -50,11 +50,9 @@ final class NodeEvents implements LockNode.Listener, ReleaseHints.Receiver {
     }
     changed.stream().forEach(this::tellState);
     context.readiness.review();
-    for (LockActor actor : context.locks.all()) {
-      changed.stream()
-          .forEach(
-              index -> actor.post((machine, now, wall) -> machine.onNodeStatus(index, now, wall)));
-    }
+    changed.stream()
+        .forEach(
+            i -> context.locks.tellAll((machine, now, wall) -> machine.onNodeStatus(i, now, wall)));
   }
 
   /**
@@ -103,11 +101,9 @@ final class NodeEvents implements LockNode.Listener, ReleaseHints.Receiver {
   public void onAllInvalidated(LockNode node) {
     int index = context.nodes.indexOf(node);
     context.operators.forEach(Side::allChanged);
-    for (LockActor actor : context.locks.all()) {
-      actor.post(
-          (machine, now, wall) ->
-              machine.onInvalidation(index, actor.keys().lockKey(0), now, wall));
-    }
+    context.locks.tellAll(
+        (machine, now, wall) ->
+            machine.onInvalidation(index, machine.keys().lockKey(0), now, wall));
   }
 
   @Override
