@@ -43,6 +43,8 @@ final class LivenessWatch {
   // Guarded by this.
   private Time.@Nullable Cancellable next;
   private boolean closed;
+  private long startedNanos;
+  private long awakeNanos;
   private long probedNanos;
   private long readNanos;
 
@@ -54,10 +56,12 @@ final class LivenessWatch {
     this.status = status;
     this.time = time;
     this.markers = markers;
+    awakeNanos = time.nanos();
   }
 
   synchronized void start() {
     if (!closed) {
+      startedNanos = time.nanos();
       next = time.schedule(this::check, INTERVAL_NANOS);
     }
   }
@@ -103,7 +107,7 @@ final class LivenessWatch {
     status.tick();
     NodeSession session = loop.session();
     if (session != null) {
-      long silent = time.nanos() - session.channel().lastReadNanos();
+      long silent = Math.min(time.nanos() - session.channel().lastReadNanos(), awakeForNanos());
       switch (Silence.judge(silent, session.unanswered() > 0)) {
         case WAIT -> {}
         case PING -> session.ping();
@@ -121,6 +125,18 @@ final class LivenessWatch {
       }
     }
     start();
+  }
+
+  /**
+   * How long this process runs without a long pause. What the server sent in a pause waits to be
+   * read: the naive way takes all of it for silence, and gives up connections that work.
+   */
+  synchronized long awakeForNanos() {
+    long now = time.nanos();
+    if (now - startedNanos > 2 * INTERVAL_NANOS) {
+      awakeNanos = now;
+    }
+    return now - awakeNanos;
   }
 
   private void rereadMarker(NodeSession session) {

@@ -45,6 +45,23 @@ class LivenessWatchTest {
     assertThat(RestartGuard.guardTime(lease)).isGreaterThan(lease.plusMillis(1_500));
   }
 
+  /** What came in the pause is not read yet: that is no silence of the server. */
+  @Test
+  void aPauseOfThisProcess_isNotCountedAsSilence() {
+    LivenessWatch watch = watch(true);
+    for (int i = 0; i < 20; i++) {
+      watch.start();
+      clock.nanos += LivenessWatch.INTERVAL_NANOS + 300 * MILLI;
+    }
+    assertThat(watch.awakeForNanos()).isGreaterThan(Silence.DEAD_NANOS);
+    watch.start();
+    clock.nanos += Duration.ofSeconds(30).toNanos();
+    assertThat(watch.awakeForNanos()).isZero();
+    watch.start();
+    clock.nanos += LivenessWatch.INTERVAL_NANOS;
+    assertThat(watch.awakeForNanos()).isEqualTo(LivenessWatch.INTERVAL_NANOS);
+  }
+
   private static final class Clock implements Time {
     private long nanos;
 
