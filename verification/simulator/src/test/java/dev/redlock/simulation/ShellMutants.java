@@ -156,13 +156,8 @@ final class ShellMutants {
         "queues are not told that the status of a node changed",
         shell(
             "NodeEvents",
-            "    for (LockActor actor : context.locks.all()) {\n"
-                + "      changed.stream()\n"
-                + "          .forEach(\n"
-                + "              index -> actor.post((machine, now, wall) ->"
-                + " machine.onNodeStatus(index, now, wall)));\n"
-                + "    }\n",
-            ""));
+            "(machine, now, wall) -> machine.onNodeStatus(i, now, wall)",
+            "(machine, now, wall) -> {}"));
     shellMutant(
         "nodes are not told that no caller waits any more",
         shell("NodeSet", "node -> node.idle(keys)", "LockNode::name"));
