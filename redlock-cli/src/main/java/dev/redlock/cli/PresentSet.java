@@ -66,13 +66,8 @@ public record PresentSet(@Nullable NodeRecord record, List<NodeState> nodes) {
 
   /** For people: {@code deployment 5c0ffee, epoch 3, floor 3: a:6379, b:6379, c:6379}. */
   public static String describe(NodeRecord record) {
-    return "deployment "
-        + record.id()
-        + ", epoch "
-        + record.epoch()
-        + ", floor "
-        + record.floor()
-        + ": "
-        + String.join(", ", record.members());
+    return "deployment %s, epoch %s, floor %s: %s"
+        .formatted(
+            record.id(), record.epoch(), record.floor(), String.join(", ", record.members()));
   }
 }

@@ -78,16 +78,13 @@ public final class RedisNodesExtension
     if (!(failure instanceof TestAbortedException)) {
       RedisNodes nodes = shared(context).nodes;
       System.err.println(
-          "[redlock-testkit] "
-              + context.getRequiredTestClass().getSimpleName()
-              + "."
-              + context.getDisplayName()
-              + " failed ("
-              + failure
-              + "). Nodes, from "
-              + nodes.source()
-              + ":\n"
-              + nodes.describe());
+          "[redlock-testkit] %s.%s failed (%s). Nodes, from %s:\n%s"
+              .formatted(
+                  context.getRequiredTestClass().getSimpleName(),
+                  context.getDisplayName(),
+                  failure,
+                  nodes.source(),
+                  nodes.describe()));
     }
   }
 

@@ -79,14 +79,9 @@ record LockedExpressions(
     }
     if (!unknown.isEmpty()) {
       throw new IllegalStateException(
-          where
-              + ": '"
-              + text
-              + "' names "
-              + unknown
-              + ", known are "
-              + known
-              + " (the names of parameters need the compiler option -parameters)");
+          ("%s: '%s' names %s, known are %s (the names of parameters need the compiler option"
+                  + " -parameters)")
+              .formatted(where, text, unknown, known));
     }
   }
 
@@ -101,14 +96,7 @@ record LockedExpressions(
         if (variables().contains(bare.group())) {
           String variable = bare.group();
           throw new IllegalStateException(
-              where
-                  + ": '"
-                  + text
-                  + "' has "
-                  + variable
-                  + " as plain text; write #{"
-                  + variable
-                  + "}");
+              "%s: '%s' has %s as plain text; write #{%3$s}".formatted(where, text, variable));
         }
       }
     }

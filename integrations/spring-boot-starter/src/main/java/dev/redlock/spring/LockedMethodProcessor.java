@@ -148,13 +148,10 @@ public final class LockedMethodProcessor extends AbstractBeanFactoryAwareAdvisin
       return;
     }
     throw new IllegalStateException(
-        "bean '"
-            + name
-            + "' of "
-            + type.getName()
-            + " has methods with @Locked, but calls of them would take no lock: the bean was"
-            + " created before LockedMethodProcessor, because a BeanPostProcessor or"
-            + " BeanFactoryPostProcessor needs it, or it was registered as an object");
+        ("bean '%s' of %s has methods with @Locked, but calls of them would take no lock: the bean"
+                + " was created before LockedMethodProcessor, because a BeanPostProcessor or"
+                + " BeanFactoryPostProcessor needs it, or it was registered as an object")
+            .formatted(name, type.getName()));
   }
 
   private boolean isAdvised(Object bean) {

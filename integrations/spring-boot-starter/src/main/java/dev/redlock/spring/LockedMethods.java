@@ -223,16 +223,8 @@ final class LockedMethods {
       String resolved = environment.resolveRequiredPlaceholders(text);
       if (isWithoutUnit(resolved)) {
         throw new IllegalStateException(
-            where
-                + ": "
-                + what
-                + " '"
-                + text
-                + "' has no unit; write "
-                + resolved.strip()
-                + "s or "
-                + resolved.strip()
-                + "ms");
+            "%s: %s '%s' has no unit; write %4$ss or %4$sms"
+                .formatted(where, what, text, resolved.strip()));
       }
       Duration value = DurationStyle.detectAndParse(resolved);
       if (!value.isNegative()) {
