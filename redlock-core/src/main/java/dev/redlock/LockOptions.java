@@ -1,12 +1,13 @@
 package dev.redlock;
 
 import static java.time.temporal.ChronoUnit.MILLIS;
+import static java.util.Collections.max;
+import static java.util.Collections.min;
 import static java.util.Objects.requireNonNull;
 
 import dev.redlock.internal.text.Printable;
 import java.time.Duration;
 import java.util.List;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** The options of the leases of a lock. Immutable; they are validated when they are built. */
@@ -51,53 +52,39 @@ public final class LockOptions {
    */
   private static Duration defaultNodeTimeout(Duration leaseTimeLessDrift) {
     Duration quarter = leaseTimeLessDrift.dividedBy(4);
-    if (quarter.compareTo(MAX_DEFAULT_NODE_TIMEOUT) > 0) {
-      return MAX_DEFAULT_NODE_TIMEOUT;
-    }
-    return quarter.compareTo(MIN_NODE_TIMEOUT) < 0 ? MIN_NODE_TIMEOUT : quarter;
+    return max(List.of(MIN_NODE_TIMEOUT, min(List.of(MAX_DEFAULT_NODE_TIMEOUT, quarter))));
   }
 
   private void validate() {
-    require(!drift.isNegative(), "drift %s must not be negative", drift);
-    require(
-        drift.compareTo(leaseTime) < 0,
-        "drift %s must be shorter than leaseTime %s",
-        drift,
-        leaseTime);
+    require(!drift.isNegative(), "drift", drift, "must not be negative");
+    require(drift.compareTo(leaseTime) < 0, "drift", drift, "must be shorter than leaseTime %s");
     requireBetween("nodeTimeout", nodeTimeout, Duration.ofMillis(1), Duration.ofSeconds(1));
-    require(
-        nodeTimeout.compareTo(leaseTime.minus(drift)) < 0,
-        "nodeTimeout %s must be shorter than leaseTime %s less drift %s",
-        nodeTimeout,
-        leaseTime,
-        drift);
-    require(
-        holdCap.compareTo(leaseTime) >= 0,
-        "holdCap %s must not be shorter than leaseTime %s",
-        holdCap,
-        leaseTime);
+    boolean inTime = nodeTimeout.compareTo(leaseTime.minus(drift)) < 0;
+    require(inTime, "nodeTimeout", nodeTimeout, "must be shorter than leaseTime %s less drift %s");
+    boolean covers = holdCap.compareTo(leaseTime) >= 0;
+    require(covers, "holdCap", holdCap, "must not be shorter than leaseTime %s");
     Duration hold = given.minimumHold;
-    require(!hold.isNegative(), "minimumHold %s must not be negative", hold);
-    require(
-        hold.compareTo(given.leaseTime != null ? given.leaseTime : leaseTime) <= 0,
-        "minimumHold %s is longer than leaseTime %s: raise the lease time",
-        hold,
-        leaseTime);
-    require(given.queueBound >= 1, "queueBound %s must be at least 1", given.queueBound);
-    require(given.maxHandOffs >= 0, "maxHandOffs %s must not be negative", given.maxHandOffs);
+    require(!hold.isNegative(), "minimumHold", hold, "must not be negative");
+    boolean within = hold.compareTo(given.leaseTime != null ? given.leaseTime : leaseTime) <= 0;
+    require(within, "minimumHold", hold, "is longer than leaseTime %s: raise the lease time");
+    require(given.queueBound >= 1, "queueBound", given.queueBound, "must be at least 1");
+    require(given.maxHandOffs >= 0, "maxHandOffs", given.maxHandOffs, "must not be negative");
     Duration poll = given.pollInterval;
     requireBetween("pollInterval", poll, Duration.ofMillis(10), Duration.ofMinutes(1));
   }
 
-  private static void requireBetween(String name, Duration value, Duration least, Duration most) {
-    boolean between = value.compareTo(least) >= 0 && value.compareTo(most) <= 0;
-    require(between, "%s %s must lie between %s and %s", name, value, least, most);
+  /** The rule may name the lease time, and after it the drift. */
+  private void require(boolean holds, String option, Object value, String rule) {
+    if (!holds) {
+      String times = rule.formatted(Printable.of(leaseTime), Printable.of(drift));
+      throw InvalidOptionException.of(option, value, times);
+    }
   }
 
-  private static void require(boolean holds, String rule, Object... values) {
-    if (!holds) {
-      Object[] texts = Stream.of(values).map(LockOptions::shown).toArray();
-      throw new IllegalArgumentException(rule.formatted(texts));
+  private static void requireBetween(String name, Duration value, Duration least, Duration most) {
+    if (value.compareTo(least) < 0 || value.compareTo(most) > 0) {
+      String bounds = Printable.of(least) + " and " + Printable.of(most);
+      throw InvalidOptionException.of(name, value, "must lie between " + bounds);
     }
   }
 
@@ -405,7 +392,7 @@ public final class LockOptions {
     /**
      * Validates and makes the options. The builder may be used again.
      *
-     * @throws IllegalArgumentException if a value is out of range; the message has the numbers
+     * @throws InvalidOptionException if a value is out of range; the message has the numbers
      */
     public LockOptions build() {
       return new LockOptions(this);

@@ -27,7 +27,7 @@ public interface Redlock extends AutoCloseable {
   /**
    * A lock on one name with these options.
    *
-   * @throws IllegalArgumentException if the lease time is longer than {@code maxLeaseTime}
+   * @throws InvalidOptionException if the lease time is longer than {@code maxLeaseTime}
    */
   DistributedLock lock(String name, LockOptions options);
 
@@ -53,7 +53,7 @@ public interface Redlock extends AutoCloseable {
    * As {@link #reentrantLock(String)}, with these options. They apply when a thread enters that has
    * not entered the lock yet. If it enters again, the lease does not change.
    *
-   * @throws IllegalArgumentException if the lease time is longer than {@code maxLeaseTime}
+   * @throws InvalidOptionException if the lease time is longer than {@code maxLeaseTime}
    */
   ReentrantDistributedLock reentrantLock(String name, LockOptions options);
 

@@ -110,11 +110,10 @@ public final class RedlockBuilder {
    * process id, such as {@code pod-3/17}, behind the name of the {@linkplain #application
    * application} if there is one. Empty means none.
    *
-   * @throws IllegalArgumentException if it is too long, or contains characters that are not
-   *     printable
+   * @throws InvalidOptionException if it is too long, or contains characters that are not printable
    */
   public RedlockBuilder label(String label) {
-    HolderMark.suffix(requireNonNull(label, "label"));
+    Assembly.checked("label", requireNonNull(label, "label"), () -> HolderMark.suffix(label));
     this.label = label;
     return this;
   }
@@ -187,8 +186,9 @@ public final class RedlockBuilder {
    * Makes the client and begins to connect. Returns at once, even if nodes are unreachable; see
    * {@link dev.redlock.operations.Operations#ready()}.
    *
-   * @throws IllegalArgumentException if there are no nodes or more than 63, a URI cannot be parsed
-   *     or appears twice, or the lease time is longer than {@code maxLeaseTime}
+   * @throws InvalidOptionException if there are no nodes or more than 63, a URI cannot be parsed or
+   *     appears twice, the lease time is longer than {@code maxLeaseTime} or does not fit to other
+   *     options, or the key prefix is empty or has a brace
    * @throws IllegalStateException if there are URIs, but no adapter that makes nodes from them
    */
   public Redlock build() {

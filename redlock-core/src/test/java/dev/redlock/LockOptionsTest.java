@@ -1,7 +1,7 @@
 package dev.redlock;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import java.time.Duration;
 import java.util.Locale;
@@ -113,9 +113,10 @@ class LockOptionsTest {
       Setting last, Setting beyond, String message) {
     assertThat(last.apply(tenSeconds()).build()).isNotNull();
     LockOptions.Builder wrong = beyond.apply(tenSeconds());
-    assertThatThrownBy(wrong::build)
-        .isInstanceOf(IllegalArgumentException.class)
-        .hasMessage(message);
+    assertThatExceptionOfType(InvalidOptionException.class)
+        .isThrownBy(wrong::build)
+        .withMessage(message)
+        .matches(e -> message.startsWith(e.option() + " " + e.value() + " "));
   }
 
   @Test

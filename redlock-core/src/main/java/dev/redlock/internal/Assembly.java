@@ -1,5 +1,6 @@
 package dev.redlock.internal;
 
+import dev.redlock.InvalidOptionException;
 import dev.redlock.LockOptions;
 import dev.redlock.Redlock;
 import dev.redlock.RedlockListener;
@@ -17,7 +18,9 @@ import java.util.ServiceConfigurationError;
 import java.util.ServiceLoader;
 import java.util.Set;
 import java.util.concurrent.Executor;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
 
 /** Checks what a builder collected, and starts a client. */
 public final class Assembly {
@@ -53,7 +56,17 @@ public final class Assembly {
                   + " nodes(LockNode...)")
               .formatted(adapters.stream().map(adapter -> adapter.getClass().getName()).toList()));
     }
-    return adapters.get(0).nodes(List.copyOf(uris));
+    return checked("nodes", null, () -> adapters.get(0).nodes(List.copyOf(uris)));
+  }
+
+  /** Runs a check that rejects a value without the name of the option, and adds the name. */
+  public static <T> T checked(String option, @Nullable String value, Supplier<T> check) {
+    try {
+      return check.get();
+    } catch (IllegalArgumentException e) {
+      String why = String.valueOf(e.getMessage());
+      throw (InvalidOptionException) new InvalidOptionException(option, value, why).initCause(e);
+    }
   }
 
   /** The services of this type. The loader of a pool's thread may see none, so it comes second. */
@@ -86,26 +99,22 @@ public final class Assembly {
     check(parts);
     Duration maxLeaseTime = maxLeaseTime(parts);
     checkLeaseTime(parts.defaults(), maxLeaseTime);
-    LockKeys.of(parts.keyPrefix(), List.of("x")); // Rejects a bad prefix now, not at first use.
+    // Rejects a bad prefix now, not at first use.
+    checked("keyPrefix", parts.keyPrefix(), () -> LockKeys.of(parts.keyPrefix(), List.of("x")));
     Client client = new Client(parts, maxLeaseTime, platform);
+    Logger log = client.context().log;
     if (parts.restartGuard() == RestartGuard.OFF) {
-      client
-          .context()
-          .log
-          .warn(
-              "the restart guard is off: a node that restarts or is flushed votes at once, and may"
-                  + " grant a lock that is still held; this is safe only in tests, or if every node"
-                  + " syncs every write to disk");
+      log.warn(
+          "the restart guard is off: a node that restarts or is flushed votes at once, and may"
+              + " grant a lock that is still held; this is safe only in tests, or if every node"
+              + " syncs every write to disk");
     }
     int n = parts.nodes().size();
     if (n % 2 == 0) {
-      client
-          .context()
-          .log
-          .warn("{} nodes tolerate as many failures as {}: use an odd number of masters", n, n - 1);
+      log.warn("{} nodes tolerate as many failures as {}: use an odd number of masters", n, n - 1);
     }
     if (Failpoint.areOn()) {
-      client.context().log.warn("failpoints are on: for tests only");
+      log.warn("failpoints are on: for tests only");
     }
     client.start(parts);
     return client;
@@ -114,14 +123,14 @@ public final class Assembly {
   private static void check(Parts parts) {
     int n = parts.nodes().size();
     if (n == 0 || n > Members.MAX) {
-      throw new IllegalArgumentException(
-          "a lock needs 1 to " + Members.MAX + " nodes, " + n + " are configured");
+      String why = "a lock needs 1 to " + Members.MAX + " nodes, " + n + " are configured";
+      throw new InvalidOptionException("nodes", null, why);
     }
     Set<String> names = new HashSet<>();
     for (LockNode node : parts.nodes()) {
       if (!names.add(node.name())) {
-        throw new IllegalArgumentException(
-            "node " + node.name() + " is configured twice: one server must not have two votes");
+        String why = " is configured twice: one server must not have two votes";
+        throw new InvalidOptionException("nodes", null, "node " + node.name() + why);
       }
     }
   }
@@ -137,10 +146,12 @@ public final class Assembly {
 
   static void checkLeaseTime(LockOptions options, Duration maxLeaseTime) {
     if (options.leaseTime().compareTo(maxLeaseTime) > 0) {
-      throw new IllegalArgumentException(
-          ("leaseTime %s is longer than maxLeaseTime %s, the time for which a node that may have"
-                  + " forgotten leases stays out")
-              .formatted(Printable.of(options.leaseTime()), Printable.of(maxLeaseTime)));
+      throw InvalidOptionException.of(
+          "leaseTime",
+          options.leaseTime(),
+          ("is longer than maxLeaseTime %s, the time for which a node that may have forgotten"
+                  + " leases stays out")
+              .formatted(Printable.of(maxLeaseTime)));
     }
   }
 }

@@ -1,8 +1,10 @@
 package dev.redlock.lettuce;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.redlock.InvalidOptionException;
 import dev.redlock.LockOptions;
 import dev.redlock.Redlock;
 import dev.redlock.RedlockBuilder;
@@ -10,6 +12,8 @@ import dev.redlock.operations.LockListing;
 import dev.redlock.operations.NodeState;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** The builder of core with this adapter on the class path. */
@@ -50,6 +54,25 @@ class BuilderTest {
     assertThatThrownBy(Redlock.builder().nodes(NOWHERE, NOWHERE)::build)
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("127.0.0.1:1 is configured twice");
+  }
+
+  private static void assertRejected(ThrowingCallable call, String option, @Nullable String value) {
+    assertThatExceptionOfType(InvalidOptionException.class)
+        .isThrownBy(call)
+        .satisfies(e -> assertThat(e.option()).isEqualTo(option))
+        .satisfies(e -> assertThat(e.value()).isEqualTo(value));
+  }
+
+  @Test
+  void rejectedOption_isNamed_andAUriIsNoValue() {
+    assertRejected(Redlock.builder()::build, "nodes", null);
+    assertRejected(Redlock.builder().nodes("redis://:secret@a:x")::build, "nodes", null);
+    assertRejected(() -> Redlock.builder().label("\n"), "label", "\n");
+    RedlockBuilder builder = Redlock.builder().nodes(NOWHERE).keyPrefix("{x}");
+    assertRejected(builder::build, "keyPrefix", "{x}");
+    assertRejected(builder.leaseTime(Duration.ofMillis(1))::build, "leaseTime", "1 ms");
+    builder.leaseTime(Duration.ofHours(1)).maxLeaseTime(Duration.ofHours(2));
+    assertRejected(builder::build, "maxLeaseTime", "2 h");
   }
 
   @Test

@@ -2,6 +2,7 @@ package dev.redlock.election;
 
 import static java.util.Objects.requireNonNull;
 
+import dev.redlock.InvalidOptionException;
 import dev.redlock.Lease;
 import dev.redlock.LockOptions;
 import dev.redlock.Redlock;
@@ -258,30 +259,24 @@ public interface LeaderElection extends AutoCloseable {
     /**
      * Makes the election. It does nothing before {@link LeaderElection#start}.
      *
-     * @throws IllegalArgumentException if a value is out of range, or if the client neither was
-     *     made by {@link Redlock#builder()} nor {@linkplain
-     *     dev.redlock.operations.Operations#unwrap decorates} such a client
+     * @throws InvalidOptionException if a value is out of range
+     * @throws IllegalArgumentException if the client neither was made by {@link Redlock#builder()}
+     *     nor {@linkplain dev.redlock.operations.Operations#unwrap decorates} such a client
      */
     public LeaderElection build() {
       Duration leaseTime = options.leaseTime();
       Duration margin = stopMargin != null ? stopMargin : leaseTime.dividedBy(6);
       if (margin.isNegative() || margin.compareTo(leaseTime.dividedBy(2)) > 0) {
-        throw new IllegalArgumentException(
-            "stopMargin "
-                + Printable.of(margin)
-                + " must lie between 0 and half of leaseTime "
-                + Printable.of(leaseTime));
+        String rule = "must lie between 0 and half of leaseTime " + Printable.of(leaseTime);
+        throw InvalidOptionException.of("stopMargin", margin, rule);
       }
       Duration timeout = stopTimeout != null ? stopTimeout : leaseTime;
       if (timeout.isNegative() || timeout.isZero()) {
-        throw new IllegalArgumentException(
-            "stopTimeout " + Printable.of(timeout) + " must be positive");
+        throw InvalidOptionException.of("stopTimeout", timeout, "must be positive");
       }
       if (retryPause.isNegative() || retryPause.isZero() || retryPause.compareTo(MAX_PAUSE) > 0) {
-        throw new IllegalArgumentException(
-            "retryPause "
-                + Printable.of(retryPause)
-                + " must be positive and not longer than 1 day");
+        throw InvalidOptionException.of(
+            "retryPause", retryPause, "must be positive and not longer than 1 day");
       }
       LockOptions uncapped = options.withoutDefaultHoldCap();
       Work work = works.get();

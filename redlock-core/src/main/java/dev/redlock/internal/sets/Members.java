@@ -1,6 +1,6 @@
 package dev.redlock.internal.sets;
 
-import dev.redlock.internal.text.Printable;
+import dev.redlock.InvalidOptionException;
 import dev.redlock.spi.NodeRecord;
 import java.time.Duration;
 import java.util.List;
@@ -30,8 +30,7 @@ public record Members(String id, long epoch, List<String> names, long mask, long
   /** Returns the longest lease time of a deployment, unless it is too long. */
   public static Duration checkMaxLeaseTime(Duration given) {
     if (given.compareTo(LONGEST_LEASE_TIME) > 0) {
-      throw new IllegalArgumentException(
-          "maxLeaseTime " + Printable.of(given) + " must not be longer than 1 h");
+      throw InvalidOptionException.of("maxLeaseTime", given, "must not be longer than 1 h");
     }
     return given;
   }

@@ -1,5 +1,8 @@
 package dev.redlock.spring.boot;
 
+import static dev.redlock.spring.boot.RedlockProperties.invalid;
+
+import dev.redlock.InvalidOptionException;
 import dev.redlock.LockOptions;
 import dev.redlock.Redlock;
 import dev.redlock.RedlockBuilder;
@@ -13,11 +16,11 @@ import dev.redlock.spring.RedlockConnectionDetails;
 import io.lettuce.core.RedisCredentials;
 import io.lettuce.core.RedisCredentialsProvider;
 import io.lettuce.core.SslOptions;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.ssl.SslBundle;
 
@@ -42,9 +45,8 @@ record ClientFactory(RedlockProperties properties) {
       if (properties.label() != null) {
         builder.label(properties.label());
       }
-    } catch (IllegalArgumentException e) {
-      throw new InvalidRedlockPropertyException(
-          "redlock.label", properties.label(), String.valueOf(e.getMessage()));
+    } catch (InvalidOptionException e) {
+      throw rejected(e, false);
     }
     List<LockNode> nodes = nodes(details);
     boolean built = false;
@@ -74,33 +76,27 @@ record ClientFactory(RedlockProperties properties) {
   private Redlock build(RedlockBuilder builder, boolean noNodes) {
     try {
       return builder.build();
-    } catch (IllegalArgumentException e) {
+    } catch (InvalidOptionException e) {
       throw rejected(e, noNodes);
     }
   }
 
-  private InvalidRedlockPropertyException rejected(IllegalArgumentException e, boolean noNodes) {
+  private InvalidOptionException rejected(InvalidOptionException e, boolean noNodes) {
+    String option = e.option();
     String reason = String.valueOf(e.getMessage());
-    Duration leaseTime = properties.defaults().leaseTime();
-    if (reason.startsWith("leaseTime ") && leaseTime != null) {
-      return new InvalidRedlockPropertyException("redlock.defaults.lease-time", leaseTime, reason);
+    if (noNodes && option.equals("nodes")) {
+      return invalid(
+          "redlock.nodes",
+          "",
+          "give the URIs of 1 to 63 independent masters, such as redis://host:6379 (an odd number"
+              + " is best), or set redlock.enabled to false");
+    } else if (Set.of("keyPrefix", "label", "nodes").contains(option)) {
+      return invalid("redlock." + kebab(option), e.value(), reason);
     }
     // A maximum below 30 s is the default lease time too, to which all other options must fit.
-    if (reason.matches("[a-z]+[A-Z].* .*")) {
-      return new InvalidRedlockPropertyException(
-          "redlock.max-lease-time", properties.maxLeaseTime(), reason);
-    }
-    if (reason.startsWith("key prefix ")) {
-      return new InvalidRedlockPropertyException(
-          "redlock.key-prefix", properties.keyPrefix(), reason);
-    }
-    return new InvalidRedlockPropertyException(
-        "redlock.nodes",
-        noNodes ? "" : null,
-        noNodes
-            ? "give the URIs of 1 to 63 independent masters, such as redis://host:6379 (an odd"
-                + " number is best), or set redlock.enabled to false"
-            : reason);
+    return option.equals("leaseTime") && properties.defaults().leaseTime() != null
+        ? invalid("redlock.defaults.lease-time", e.value(), reason)
+        : invalid("redlock.max-lease-time", properties.maxLeaseTime(), reason);
   }
 
   private List<LockNode> nodes(List<RedlockConnectionDetails> details) {
@@ -123,7 +119,7 @@ record ClientFactory(RedlockProperties properties) {
     List<String> uris = details.sslBundle() == null ? List.of() : details.nodes();
     for (int i = 0; i < uris.size(); i++) {
       if (uris.get(i).regionMatches(true, 0, "redis://", 0, 8)) {
-        throw new InvalidRedlockPropertyException(
+        throw invalid(
             "redlock.nodes[" + i + "]",
             "redis://…",
             "there is an SSL bundle (redlock.ssl.bundle), but this URI is one without TLS; write"
@@ -133,19 +129,19 @@ record ClientFactory(RedlockProperties properties) {
   }
 
   /** The reason has the URI without its password, which the value would show. */
-  private static InvalidRedlockPropertyException badNode(List<String> uris, String reason) {
+  private static InvalidOptionException badNode(List<String> uris, String reason) {
     for (int i = 0; i < uris.size(); i++) {
       try {
         LettuceNodes.standalone(List.of(uris.get(i)));
       } catch (IllegalArgumentException e) {
         String form = "redis://host:port";
-        return new InvalidRedlockPropertyException(
+        return invalid(
             "redlock.nodes[" + i + "]",
             null,
             reason.contains(form) ? reason : reason + "; write " + form + " or rediss://host:port");
       }
     }
-    return new InvalidRedlockPropertyException("redlock.nodes", null, reason);
+    return invalid("redlock.nodes", null, reason);
   }
 
   private LettuceOptions lettuce(RedlockConnectionDetails details) {
@@ -153,7 +149,7 @@ record ClientFactory(RedlockProperties properties) {
     try {
       builder.connectTimeout(properties.connectTimeout());
     } catch (IllegalArgumentException e) {
-      throw new InvalidRedlockPropertyException(
+      throw invalid(
           "redlock.connect-timeout", properties.connectTimeout(), String.valueOf(e.getMessage()));
     }
     String password = details.password();
@@ -161,8 +157,7 @@ record ClientFactory(RedlockProperties properties) {
       RedisCredentials credentials = RedisCredentials.just(details.username(), password);
       builder.credentials(RedisCredentialsProvider.from(() -> credentials));
     } else if (details.username() != null) {
-      throw new InvalidRedlockPropertyException(
-          "redlock.username", details.username(), "needs redlock.password too");
+      throw invalid("redlock.username", details.username(), "needs redlock.password too");
     }
     if (details.sslBundle() != null) {
       builder.sslOptions(
@@ -216,7 +211,7 @@ record ClientFactory(RedlockProperties properties) {
   private static Pattern pattern(Redlock redlock, String prefix, RedlockProperties.Named named) {
     String text = named.pattern();
     if (text == null || text.isBlank()) {
-      throw new InvalidRedlockPropertyException(
+      throw invalid(
           prefix + "pattern",
           text,
           (text == null ? "is missing; " : "is blank; ")
@@ -225,9 +220,8 @@ record ClientFactory(RedlockProperties properties) {
     LockOptions options = options(prefix, named.options(), redlock.defaultOptions());
     try {
       redlock.lock("name", options); // Compares the lease time with maxLeaseTime. Sends nothing.
-    } catch (IllegalArgumentException e) {
-      throw new InvalidRedlockPropertyException(
-          prefix + "lease-time", options.leaseTime(), String.valueOf(e.getMessage()));
+    } catch (InvalidOptionException e) {
+      throw invalid(prefix + kebab(e.option()), e.value(), String.valueOf(e.getMessage()));
     }
     return new Pattern(Pattern.of(text), options);
   }
@@ -236,11 +230,8 @@ record ClientFactory(RedlockProperties properties) {
       String prefix, RedlockProperties.Options given, LockOptions base) {
     try {
       return given.over(base);
-    } catch (IllegalArgumentException e) {
-      // The message begins with the option and its value.
-      String reason = String.valueOf(e.getMessage());
-      String option = reason.substring(0, Math.max(0, reason.indexOf(' ')));
-      throw new InvalidRedlockPropertyException(prefix + kebab(option), null, reason);
+    } catch (InvalidOptionException e) { // The message begins with the option and its value.
+      throw invalid(prefix + kebab(e.option()), null, String.valueOf(e.getMessage()));
     }
   }
 

@@ -32,7 +32,7 @@ final class DurationsWithUnit implements ConfigurationPropertiesBindHandlerAdvis
       ConfigurationPropertyName name, @Nullable ConfigurationProperty property) {
     String value = property == null ? "" : String.valueOf(property.getValue()).strip();
     if (value.matches("[+-]?[0-9]+")) {
-      throw new InvalidRedlockPropertyException(
+      throw RedlockProperties.invalid(
           name.toString(), value, "has no unit; write " + value + "s or " + value + "ms");
     }
   }

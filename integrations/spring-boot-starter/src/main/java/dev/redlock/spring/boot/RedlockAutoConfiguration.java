@@ -64,7 +64,7 @@ public class RedlockAutoConfiguration {
     } catch (NoSuchSslBundleException e) {
       // The code below reports it with the key.
     }
-    throw new InvalidRedlockPropertyException(
+    throw RedlockProperties.invalid(
         "redlock.ssl.bundle",
         name,
         "there is no such bundle; allowed are "
@@ -113,7 +113,7 @@ public class RedlockAutoConfiguration {
   RedlockLifecycle redlockLifecycle(RedlockProperties properties) {
     Duration gracePeriod = properties.shutdown().gracePeriod();
     if (gracePeriod.isNegative()) {
-      throw new InvalidRedlockPropertyException(
+      throw RedlockProperties.invalid(
           "redlock.shutdown.grace-period", gracePeriod, "must not be negative");
     }
     return new RedlockLifecycle(gracePeriod);

@@ -1,6 +1,8 @@
 package dev.redlock.spring.boot;
 
+import dev.redlock.InvalidOptionException;
 import dev.redlock.LockOptions;
+import dev.redlock.internal.text.Printable;
 import dev.redlock.spi.RestartGuard;
 import dev.redlock.spring.LockedMethodProcessor.InTransaction;
 import java.time.Duration;
@@ -56,6 +58,19 @@ public record RedlockProperties(
   }
 
   /**
+   * A property has a value that the client rejects.
+   *
+   * @param key the full key
+   * @param value a text or a time, without credentials; null if the reason has it
+   * @param reason what is allowed
+   */
+  static InvalidOptionException invalid(String key, @Nullable Object value, String reason) {
+    String shown = value instanceof Duration time ? Printable.of(time) : (String) value;
+    String given = value == null ? "" : " = '" + shown + "'";
+    return new InvalidOptionException(key, shown, "Property '" + key + "'" + given + ": " + reason);
+  }
+
+  /**
    * The options of a lock. Options that are not given have the default values.
    *
    * @param leaseTime How long nodes keep the lock unless it is extended: 10ms to 1h. Default: 30s.
@@ -92,7 +107,7 @@ public record RedlockProperties(
       @Nullable Duration pollInterval,
       @Nullable Boolean interruptOnLoss) {
 
-    /** These options over others. Throws IllegalArgumentException that begins with the option. */
+    /** These options over others. Throws an InvalidOptionException. */
     LockOptions over(LockOptions base) {
       LockOptions.Builder builder = base.toBuilder();
       set(builder, LockOptions.Builder::leaseTime, leaseTime);

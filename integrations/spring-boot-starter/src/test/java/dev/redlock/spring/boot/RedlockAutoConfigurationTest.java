@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.redlock.DistributedLock;
+import dev.redlock.InvalidOptionException;
 import dev.redlock.Lease;
 import dev.redlock.LockOptions;
 import dev.redlock.Redlock;
@@ -254,6 +255,12 @@ class RedlockAutoConfigurationTest {
                   .doesNotContain("secret");
               assertThat(analysis.getAction()).contains(key);
             });
+  }
+
+  @Test
+  void optionThatTheCodeOfTheApplicationSets_isNotReportedAsAProperty() {
+    Throwable failure = new InvalidOptionException("leaseTime", "2 h", "leaseTime 2 h is too long");
+    assertThat(new InvalidRedlockPropertyFailureAnalyzer().analyze(failure)).isNull();
   }
 
   @Test
