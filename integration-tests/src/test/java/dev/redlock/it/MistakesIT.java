@@ -12,6 +12,7 @@ import dev.redlock.QuorumUnavailableException;
 import dev.redlock.Redlock;
 import dev.redlock.harness.CapturedLog;
 import dev.redlock.operations.NodeState;
+import dev.redlock.operations.SetProgress;
 import dev.redlock.testkit.TcpGate;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -415,9 +416,9 @@ class MistakesIT {
     masters.found(masters.uris(0, 1, 2, 3));
     masters.remove(2, 0, 3, 0, 1, 2, 3);
     Redlock operator = masters.voting(masters.uris(0, 1, 3));
-    List<String> steps = Collections.synchronizedList(new ArrayList<>());
+    List<SetProgress> steps = Collections.synchronizedList(new ArrayList<>());
     Clients.done(operator.operations().replaceNode(masters.name(2), masters.uri(3), steps::add));
-    assertThat(steps).noneMatch(step -> step.contains("was not told"));
+    assertThat(steps).noneMatch(step -> step.doing().contains("was not told"));
   }
 
   // 12: a member of which the list has another address, and which is silent at first.

@@ -8,6 +8,7 @@ import dev.redlock.Lease;
 import dev.redlock.LockOptions;
 import dev.redlock.Redlock;
 import dev.redlock.operations.NodeState;
+import dev.redlock.operations.SetProgress;
 import dev.redlock.spi.NodeRecord;
 import dev.redlock.spi.RestartGuard;
 import dev.redlock.testkit.RedisNodes;
@@ -256,7 +257,7 @@ class SetChangeIT {
     Redlock other = client(0, 1, 2);
     awaitMembers(operator, 0, 1, 2);
     awaitMembers(other, 0, 1, 2);
-    List<String> steps = new CopyOnWriteArrayList<>();
+    List<SetProgress> steps = new CopyOnWriteArrayList<>();
     CompletableFuture<List<String>> replaced;
     try (Lease first = other.lock("%set").acquire(Duration.ofSeconds(5))) {
       replaced =
@@ -267,7 +268,9 @@ class SetChangeIT {
       nodes.get(2).kill();
     }
     assertThat(replaced.get(90, SECONDS)).isEqualTo(names(0, 1, 3));
-    assertThat(steps).contains(name(2) + " does not come back, and is removed first");
+    assertThat(steps)
+        .extracting(SetProgress::doing)
+        .contains(name(2) + " does not come back, and is removed first");
   }
 
   private static String refusal(CompletionStage<List<String>> change) {
@@ -352,12 +355,12 @@ class SetChangeIT {
     Redlock operator = client(0, 1, 2);
     awaitMembers(operator, 0, 1, 2);
     nodes.get(2).kill();
-    List<String> steps = new CopyOnWriteArrayList<>();
+    List<SetProgress> steps = new CopyOnWriteArrayList<>();
     operator.operations().removeNode(name(2), steps::add).toCompletableFuture().get(60, SECONDS);
     String notTold = " was not told that it is removed: keep it off, or delete its data";
     Eventually.holds(
-        () -> steps.stream().anyMatch(step -> step.endsWith("; " + name(2) + notTold)), nodes);
+        () -> steps.stream().anyMatch(it -> it.doing().endsWith("; " + name(2) + notTold)), nodes);
     operator.operations().removeNode(name(1), steps::add).toCompletableFuture().get(60, SECONDS);
-    assertThat(steps).noneMatch(step -> step.contains(name(1) + notTold));
+    assertThat(steps).noneMatch(step -> step.doing().contains(name(1) + notTold));
   }
 }

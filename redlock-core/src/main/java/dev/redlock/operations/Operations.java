@@ -114,11 +114,13 @@ public interface Operations {
    *
    * @param node the address {@code host:port}, or a URI of which only that counts: user, password
    *     and TLS are those of the other nodes
-   * @param progress receives a sentence for each step, on the callback executor
+   * @param progress receives each step once, a wait each second, on the callback executor
    * @return the names of the members afterwards; fails with {@link IllegalStateException} and a
-   *     reason if the change was refused. A master that is a member already changes nothing
+   *     reason if the change was refused, and with {@link dev.redlock.LeaseLostException} if this
+   *     client lost that lock: the same call continues. A master that is a member already changes
+   *     nothing
    */
-  default CompletionStage<List<String>> addNode(String node, Consumer<String> progress) {
+  default CompletionStage<List<String>> addNode(String node, Consumer<SetProgress> progress) {
     throw missing();
   }
 
@@ -130,7 +132,7 @@ public interface Operations {
    *
    * @param name its name, as {@link #nodes()} shows it
    */
-  default CompletionStage<List<String>> removeNode(String name, Consumer<String> progress) {
+  default CompletionStage<List<String>> removeNode(String name, Consumer<SetProgress> progress) {
     return removeNode(name, Set.of(), progress);
   }
 
@@ -142,7 +144,7 @@ public interface Operations {
    * @param gone the names of members that never come back, or only without their data
    */
   default CompletionStage<List<String>> removeNode(
-      String name, Set<String> gone, Consumer<String> progress) {
+      String name, Set<String> gone, Consumer<SetProgress> progress) {
     throw missing();
   }
 
@@ -151,13 +153,13 @@ public interface Operations {
    * removed after the new one was added; one that is dead is removed before.
    */
   default CompletionStage<List<String>> replaceNode(
-      String name, String node, Consumer<String> progress) {
+      String name, String node, Consumer<SetProgress> progress) {
     return replaceNode(name, node, Set.of(), progress);
   }
 
   /** The same while other members are gone for good too, as in {@link #removeNode}. */
   default CompletionStage<List<String>> replaceNode(
-      String name, String node, Set<String> gone, Consumer<String> progress) {
+      String name, String node, Set<String> gone, Consumer<SetProgress> progress) {
     throw missing();
   }
 
@@ -186,7 +188,7 @@ public interface Operations {
    * @throws IllegalArgumentException if it is not positive, or longer than 1 h
    */
   default CompletionStage<Void> changeMaxLeaseTime(
-      Duration maxLeaseTime, Consumer<String> progress) {
+      Duration maxLeaseTime, Consumer<SetProgress> progress) {
     throw missing();
   }
 

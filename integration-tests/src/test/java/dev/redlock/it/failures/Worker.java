@@ -9,6 +9,7 @@ import dev.redlock.RedlockListener;
 import dev.redlock.internal.Failpoint;
 import dev.redlock.it.Clients;
 import dev.redlock.operations.NodeState;
+import dev.redlock.operations.SetProgress;
 import java.io.BufferedReader;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
@@ -406,8 +407,8 @@ public final class Worker implements RedlockListener {
 
   /** Changes the set of masters: {@code change NUMBER add|remove|replace NODE…}. */
   private void change(String[] words) {
-    Consumer<String> steps =
-        text -> tell(System.nanoTime(), "step", "change", words[1], "text", text);
+    Consumer<SetProgress> steps =
+        step -> tell(System.nanoTime(), "step", "change", words[1], "text", step);
     CompletionStage<List<String>> result;
     switch (words[2]) {
       case "add" -> result = redlock.operations().addNode(words[3], steps);

@@ -4,7 +4,6 @@ import dev.redlock.cli.PresentSet;
 import dev.redlock.operations.Operations;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
-import java.util.function.Consumer;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
@@ -24,8 +23,7 @@ final class AddNode extends NodeChange {
   private String node = "";
 
   @Override
-  CompletionStage<List<String>> begin(
-      Operations operations, PresentSet set, Consumer<String> progress) {
-    return operations.addNode(address(node), progress);
+  CompletionStage<List<String>> begin(Operations operations, PresentSet set) {
+    return operations.addNode(address(node), this::show);
   }
 }

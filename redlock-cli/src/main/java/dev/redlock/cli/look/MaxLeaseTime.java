@@ -5,7 +5,6 @@ import dev.redlock.operations.Operations;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
-import java.util.function.Consumer;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
@@ -28,8 +27,7 @@ final class MaxLeaseTime extends NodeChange {
   private Duration time = Duration.ZERO;
 
   @Override
-  CompletionStage<List<String>> begin(
-      Operations operations, PresentSet set, Consumer<String> progress) {
-    return operations.changeMaxLeaseTime(time, progress).thenApply(done -> List.of());
+  CompletionStage<List<String>> begin(Operations operations, PresentSet set) {
+    return operations.changeMaxLeaseTime(time, this::show).thenApply(done -> List.of());
   }
 }

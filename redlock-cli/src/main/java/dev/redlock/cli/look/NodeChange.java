@@ -2,6 +2,7 @@ package dev.redlock.cli.look;
 
 import static java.util.Objects.requireNonNull;
 
+import dev.redlock.LeaseLostException;
 import dev.redlock.LockTimeoutException;
 import dev.redlock.Redlock;
 import dev.redlock.RedlockClosedException;
@@ -11,6 +12,7 @@ import dev.redlock.cli.PresentSet;
 import dev.redlock.internal.text.Printable;
 import dev.redlock.lettuce.internal.NodeUri;
 import dev.redlock.operations.Operations;
+import dev.redlock.operations.SetProgress;
 import dev.redlock.spi.NodeRecord;
 import java.io.PrintWriter;
 import java.time.Duration;
@@ -19,7 +21,6 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.Consumer;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -32,13 +33,9 @@ import picocli.CommandLine.ParentCommand;
 abstract class NodeChange implements Callable<Integer> {
   private static final Duration CONNECTING = Duration.ofSeconds(3);
 
-  /** How the core begins to say so. */
   private static final String INTERRUPTED = "the change was interrupted";
 
   private static final String CONTINUE = "run the same command again to continue";
-
-  /** The steps of a wait differ only in the seconds that are left. */
-  private static final Pattern COUNTDOWN = Pattern.compile("(.*: )(\\d+) s");
 
   private static final int SECONDS_BETWEEN_LINES = 10;
   private static final Pattern ADDRESS = Pattern.compile("[^@/\\s]+:([1-9]\\d{0,4})(/\\d{1,9})?");
@@ -46,9 +43,11 @@ abstract class NodeChange implements Callable<Integer> {
 
   @ParentCommand private @Nullable NodesCommand nodes;
 
+  /** What the last line said. Confined to the thread on which the client reports the steps. */
+  private String last = "";
+
   /** Refuses names that are unknown, and begins the change. */
-  abstract CompletionStage<List<String>> begin(
-      Operations operations, PresentSet set, Consumer<String> progress);
+  abstract CompletionStage<List<String>> begin(Operations operations, PresentSet set);
 
   @Override
   public Integer call() throws InterruptedException {
@@ -65,10 +64,9 @@ abstract class NodeChange implements Callable<Integer> {
     if (set.isNew()) {
       throw NodesCommand.tooFew(set);
     }
-    Progress progress = new Progress(nodes().err());
     Interruption interruption = new Interruption(client);
     try {
-      CompletionStage<List<String>> change = begin(operations, set, progress);
+      CompletionStage<List<String>> change = begin(operations, set);
       if (!client.awaitReady(CONNECTING)) {
         throw NodesCommand.tooFew(PresentSet.of(operations.nodes()));
       }
@@ -79,7 +77,7 @@ abstract class NodeChange implements Callable<Integer> {
     NodeRecord after = PresentSet.of(operations.nodes()).record();
     if (after != null) {
       if (after.members().size() % 2 == 0) {
-        progress.accept("an even number of nodes tolerates as many failures as one node less");
+        say("an even number of nodes tolerates as many failures as one node less");
       }
       out.println(
           nodes().json()
@@ -94,11 +92,13 @@ abstract class NodeChange implements Callable<Integer> {
       Look.answer(change);
     } catch (LockTimeoutException e) {
       throw new Failure(ExitCode.HELD, "another operator changes the set now: " + e.getMessage());
+    } catch (LeaseLostException e) {
+      String why = ", because this client no longer excludes other operators (";
+      String again = "); the same call continues it";
+      throw new Failure(ExitCode.HELD, INTERRUPTED + why + e.end() + again);
     } catch (CompletionException e) {
       if (e.getCause() instanceof IllegalStateException refusal) {
-        String why = String.valueOf(refusal.getMessage());
-        boolean again = why.startsWith(INTERRUPTED);
-        throw new Failure(again ? ExitCode.HELD : ExitCode.NO, again ? why : "refused: " + why);
+        throw new Failure(ExitCode.NO, "refused: " + refusal.getMessage());
       }
       throw e;
     } catch (RedlockClosedException e) {
@@ -131,27 +131,20 @@ abstract class NodeChange implements Callable<Integer> {
     return record == null || record.members().contains(name) || record.before().contains(name);
   }
 
-  /** Prints the steps. Confined to the thread on which the client reports them. */
-  private static final class Progress implements Consumer<String> {
-    private final PrintWriter err;
-    private String last = "";
-
-    Progress(PrintWriter err) {
-      this.err = err;
+  /** Prints a step. Those of a wait differ only in the seconds that are left. */
+  final void show(SetProgress step) {
+    Duration left = step.left();
+    boolean due = left != null && left.toSeconds() % SECONDS_BETWEEN_LINES == 0;
+    if (due || !step.doing().equals(last)) {
+      last = step.doing();
+      say(step.toString());
     }
+  }
 
-    @Override
-    public void accept(String step) {
-      Matcher countdown = COUNTDOWN.matcher(step);
-      boolean counts = countdown.matches();
-      String text = counts ? countdown.group(1) : step;
-      boolean due = counts && Integer.parseInt(countdown.group(2)) % SECONDS_BETWEEN_LINES == 0;
-      if (due || !text.equals(last)) {
-        last = text;
-        err.println("redlock: " + Printable.of(step));
-        err.flush();
-      }
-    }
+  final void say(String line) {
+    PrintWriter err = nodes().err();
+    err.println("redlock: " + Printable.of(line));
+    err.flush();
   }
 
   /** Says what an interrupt leaves behind, and lets the next operator begin at once. */

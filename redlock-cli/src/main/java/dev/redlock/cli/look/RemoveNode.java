@@ -5,7 +5,6 @@ import dev.redlock.operations.Operations;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.function.Consumer;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
@@ -30,13 +29,12 @@ final class RemoveNode extends NodeChange {
   @Mixin private GoneNodes gone = new GoneNodes();
 
   @Override
-  CompletionStage<List<String>> begin(
-      Operations operations, PresentSet set, Consumer<String> progress) {
+  CompletionStage<List<String>> begin(Operations operations, PresentSet set) {
     String member = named(name, set);
     if (!isOrWas(member, set)) {
-      progress.accept("'" + member + "' is no member of the set: there is nothing to remove");
+      say("'" + member + "' is no member of the set: there is nothing to remove");
       return CompletableFuture.completedFuture(List.of());
     }
-    return operations.removeNode(member, gone.of(set), progress);
+    return operations.removeNode(member, gone.of(set), this::show);
   }
 }

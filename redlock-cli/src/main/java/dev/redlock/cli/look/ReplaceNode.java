@@ -6,7 +6,6 @@ import dev.redlock.cli.PresentSet;
 import dev.redlock.operations.Operations;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
-import java.util.function.Consumer;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
@@ -35,8 +34,7 @@ final class ReplaceNode extends NodeChange {
   @Mixin private GoneNodes gone = new GoneNodes();
 
   @Override
-  CompletionStage<List<String>> begin(
-      Operations operations, PresentSet set, Consumer<String> progress) {
+  CompletionStage<List<String>> begin(Operations operations, PresentSet set) {
     String added = address(node);
     String removed = named(name, set);
     // The second half of a replacement no longer knows the old master.
@@ -46,6 +44,6 @@ final class ReplaceNode extends NodeChange {
           "'%s' is no member of the set: %s; if it was removed before, run: redlock nodes add %s"
               .formatted(removed, set.record(), added));
     }
-    return operations.replaceNode(removed, added, gone.of(set), progress);
+    return operations.replaceNode(removed, added, gone.of(set), this::show);
   }
 }

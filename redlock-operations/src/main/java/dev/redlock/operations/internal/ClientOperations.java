@@ -13,6 +13,7 @@ import dev.redlock.operations.LockInspection;
 import dev.redlock.operations.LockListing;
 import dev.redlock.operations.LockState;
 import dev.redlock.operations.NodeState;
+import dev.redlock.operations.SetProgress;
 import dev.redlock.operations.internal.SetOperator.Goal;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockNode;
@@ -112,19 +113,19 @@ final class ClientOperations implements OperatorClient.Side {
   }
 
   @Override
-  public CompletionStage<List<String>> addNode(String node, Consumer<String> progress) {
+  public CompletionStage<List<String>> addNode(String node, Consumer<SetProgress> progress) {
     return change(List.of(new Goal(nameOf(node), null, 0)), Set.of(), progress);
   }
 
   @Override
   public CompletionStage<List<String>> removeNode(
-      String name, Set<String> gone, Consumer<String> progress) {
+      String name, Set<String> gone, Consumer<SetProgress> progress) {
     return change(List.of(new Goal(null, member(name), 0)), gone, progress);
   }
 
   @Override
   public CompletionStage<List<String>> replaceNode(
-      String name, String node, Set<String> gone, Consumer<String> progress) {
+      String name, String node, Set<String> gone, Consumer<SetProgress> progress) {
     String added = nameOf(node);
     String removed = member(name);
     requireNonNull(progress, "progress");
@@ -163,7 +164,7 @@ final class ClientOperations implements OperatorClient.Side {
 
   @Override
   public CompletionStage<Void> changeMaxLeaseTime(
-      Duration maxLeaseTime, Consumer<String> progress) {
+      Duration maxLeaseTime, Consumer<SetProgress> progress) {
     long millis = Members.checkMaxLeaseTime(maxLeaseTime).toMillis();
     if (millis < 1) {
       throw new IllegalArgumentException(
@@ -199,7 +200,7 @@ final class ClientOperations implements OperatorClient.Side {
   }
 
   private CompletionStage<List<String>> change(
-      List<Goal> goals, Set<String> gone, Consumer<String> progress) {
+      List<Goal> goals, Set<String> gone, Consumer<SetProgress> progress) {
     requireNonNull(progress, "progress");
     requireOpen();
     Set<String> names = gone.stream().map(this::member).collect(toSet());

@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 import dev.redlock.DistributedLock;
 import dev.redlock.Lease;
 import dev.redlock.LeaseEnd;
+import dev.redlock.LeaseLostException;
 import dev.redlock.LockOptions;
 import dev.redlock.RedlockClosedException;
 import dev.redlock.internal.operations.OperatorClient;
@@ -12,6 +13,7 @@ import dev.redlock.internal.operations.OperatorClient.OperatedSet;
 import dev.redlock.internal.sets.Loopback;
 import dev.redlock.internal.sets.Members;
 import dev.redlock.internal.sets.Seen;
+import dev.redlock.operations.SetProgress;
 import dev.redlock.operations.internal.SetOperator.Goal;
 import dev.redlock.operations.internal.SetOperator.Step;
 import dev.redlock.spi.NodeIdentity;
@@ -66,7 +68,7 @@ final class SetChange {
   /** Members that are gone for good, as the operator says. */
   private final Set<String> gone;
 
-  private final Consumer<String> progress;
+  private final Consumer<SetProgress> progress;
   private final CompletableFuture<List<String>> result = new CompletableFuture<>();
 
   // Confined to the chain of ticks.
@@ -77,13 +79,14 @@ final class SetChange {
   /** Since when a new member has been asked to store the next set; null if it is not, or has. */
   private @Nullable Long openingNanos;
 
-  private String told = "";
+  private @Nullable SetProgress told;
   private CompletableFuture<Void> lastTold = CompletableFuture.completedFuture(null);
 
   /** Whether the master that is being removed has stored the set without it. */
   private boolean removedKnows;
 
-  SetChange(OperatorClient client, List<Goal> goals, Set<String> gone, Consumer<String> progress) {
+  SetChange(
+      OperatorClient client, List<Goal> goals, Set<String> gone, Consumer<SetProgress> progress) {
     this.client = client;
     set = client.set();
     time = client.settings().time();
@@ -132,7 +135,7 @@ final class SetChange {
                   (done, why) -> {
                     var unused = lease.releaseAsync();
                   });
-              lease.whenEnded().thenAccept(end -> onEnd(lock, end));
+              lease.whenEnded().thenAccept(end -> onEnd(lock, lease, end));
               operator = null;
               begunNanos = time.nanos();
               if (leases == 1) {
@@ -147,16 +150,14 @@ final class SetChange {
    * A lease that was released for a new ballot is followed by another one, at once: no timer of a
    * client that closes now would call back, but a lease or an acquire ends.
    */
-  private void onEnd(DistributedLock lock, LeaseEnd end) {
+  private void onEnd(DistributedLock lock, Lease lease, LeaseEnd end) {
     if (end == LeaseEnd.RELEASED && !result.isDone()) {
       acquire(lock);
     } else if (end == LeaseEnd.CLOSED) {
       result.completeExceptionally(Refusals.untraced(new RedlockClosedException()));
     } else {
-      fail(
-          "the change was interrupted, because this client no longer excludes other operators (%s);"
-                  .formatted(end)
-              + " the same call continues it");
+      var lost = new LeaseLostException(lock.names(), lease.fencingToken(), end);
+      result.completeExceptionally(Refusals.untraced(lost)); // The same call continues it.
     }
   }
 
@@ -166,7 +167,7 @@ final class SetChange {
     }
     try {
       Goal goal = goals.element();
-      String obstacle = operator == null ? prepare(goal) : null;
+      SetProgress obstacle = operator == null ? prepare(goal) : null;
       if (obstacle != null) {
         tell(obstacle);
       } else if (!result.isDone() && advance(goal, lease)) {
@@ -210,8 +211,10 @@ final class SetChange {
     }
     String removed = goal.remove();
     removedKnows |= removed != null && knowsThatItIsRemoved(removed);
-    boolean risk = step.done() && removed != null && !removedKnows;
-    tell(step.progress() + (risk ? "; " + removed + NOT_TOLD : ""));
+    tell(
+        step.done() && removed != null && !removedKnows
+            ? does(step.progress() + "; " + removed + NOT_TOLD, Set.of(removed))
+            : step.progress());
     if (!step.done()) {
       return false;
     }
@@ -242,23 +245,27 @@ final class SetChange {
   }
 
   /** One sentence after the other, whichever thread says it. */
-  private void tell(String text) {
-    if (!text.equals(told)) {
-      told = text;
-      lastTold = lastTold.thenRunAsync(() -> report(text), client.callbacks());
+  private void tell(SetProgress step) {
+    if (!step.equals(told)) {
+      told = step;
+      lastTold = lastTold.thenRunAsync(() -> report(step), client.callbacks());
     }
   }
 
-  private void report(String text) {
+  private static SetProgress does(String doing, Set<String> nodes) {
+    return new SetProgress(doing, List.copyOf(nodes), null);
+  }
+
+  private void report(SetProgress step) {
     try {
-      progress.accept(text);
+      progress.accept(step);
     } catch (Throwable e) {
       client.report("the progress of a change of the set of nodes", "", e);
     }
   }
 
   /** Returns null: there is nothing to wait for. */
-  private @Nullable String fail(String why) {
+  private @Nullable SetProgress fail(String why) {
     result.completeExceptionally(Refusals.because(why));
     return null;
   }
@@ -266,13 +273,14 @@ final class SetChange {
   // What must be so before anything is written.
 
   /** What to wait for before the change begins; null if it can begin. Fails what is hopeless. */
-  private @Nullable String prepare(Goal goal) {
+  private @Nullable SetProgress prepare(Goal goal) {
     NodeRecord current = set.current();
     if (!current.exists()) {
-      return hopelessAfter(CONNECT_NANOS, "the nodes have no record of their set");
+      return hopelessAfter(CONNECT_NANOS, "the nodes have no record of their set", Set.of());
     }
     for (Goal later : goals) {
-      String obstacle = later.add() == null ? null : obstacleOf(later, later.equals(goal), current);
+      SetProgress obstacle =
+          later.add() == null ? null : obstacleOf(later, later.equals(goal), current);
       if (obstacle != null || result.isDone()) {
         return obstacle; // A dead member is removed only if the one in its place is there.
       }
@@ -297,12 +305,13 @@ final class SetChange {
               .formatted(own, goal.maxLeaseMillis()));
     }
     Set<String> target = goal.after(current);
-    String unreachable = firstUnreachable(target);
+    Set<String> missing = unreachable(current, target);
+    String unreachable = missing.stream().filter(target::contains).findFirst().orElse(null);
     if (unreachable != null && waited(GONE_NANOS) && isRemovedNext(unreachable)) {
       // It died after the call. The client had not noticed, and would have added before.
       goals.add(goals.remove());
       begunNanos = time.nanos();
-      return unreachable + " does not come back, and is removed first";
+      return does(unreachable + " does not come back, and is removed first", Set.of(unreachable));
     }
     return unreachable == null
         ? null
@@ -310,18 +319,12 @@ final class SetChange {
             CONNECT_NANOS,
             ("each member must store the new set %s, and this client cannot reach %s;"
                     + " if that is gone for good with its data, name it as gone in this call (--gone)")
-                .formatted(target, String.join(", ", unreachable(current, target))));
+                .formatted(target, String.join(", ", missing)),
+            missing);
   }
 
   private boolean isRemovedNext(String name) {
     return goals.stream().skip(1).anyMatch(goal -> name.equals(goal.remove()));
-  }
-
-  private @Nullable String firstUnreachable(Set<String> target) {
-    return unreachable(set.current(), target).stream()
-        .filter(target::contains)
-        .findFirst()
-        .orElse(null);
   }
 
   /** The members of both sets that this client does not reach, but for those that are gone. */
@@ -344,7 +347,7 @@ final class SetChange {
   }
 
   /** Why the new node cannot be a member yet; null if it can, or is one. */
-  private @Nullable String obstacleOf(Goal goal, boolean now, NodeRecord current) {
+  private @Nullable SetProgress obstacleOf(Goal goal, boolean now, NodeRecord current) {
     String name = requireNonNull(goal.add());
     if (current.members().contains(name)) {
       return null;
@@ -367,9 +370,9 @@ final class SetChange {
     NodeStatus status = set.seen().get(node).status();
     NodeRecord record = status.record();
     if (!status.usable()) {
-      String hopeless =
-          hopelessAfter(CONNECT_NANOS, "cannot connect to " + name + ": " + status.cause());
-      return hopeless == null ? null : "connects to " + name;
+      return waited(CONNECT_NANOS)
+          ? fail("cannot connect to " + name + ": " + status.cause())
+          : does("connects to " + name, Set.of(name));
     }
     if (status.state() == NodeStatus.State.QUARANTINED && status.untilNanos() == 0) {
       return fail(name + " cannot vote: " + status.cause());
@@ -387,9 +390,10 @@ final class SetChange {
                   + " its maxmemory-policy is %s, and must be noeviction")
               .formatted(name, evicts(node)));
     } else if (now && status.state() == NodeStatus.State.QUARANTINED) {
-      return name + " may not vote yet: " + status.cause();
+      return does(name + " may not vote yet: " + status.cause(), Set.of(name));
     } else if (status.erring()) {
-      return hopelessAfter(CONNECT_NANOS, name + " replies with errors: " + status.cause());
+      String why = name + " replies with errors: " + status.cause();
+      return hopelessAfter(CONNECT_NANOS, why, Set.of(name));
     } else if (Math.abs(skewMicros(node)) > SKEW_MICROS) {
       long millis = skewMicros(node) / 1_000;
       return fail("the clock of %s is off by %s ms from the other nodes".formatted(name, millis));
@@ -425,8 +429,8 @@ final class SetChange {
     return skew == null ? 0 : skew.toNanos() / 1_000;
   }
 
-  private @Nullable String hopelessAfter(long nanos, String why) {
-    return waited(nanos) ? fail(why) : why;
+  private @Nullable SetProgress hopelessAfter(long nanos, String why, Set<String> nodes) {
+    return waited(nanos) ? fail(why) : does(why, nodes);
   }
 
   private boolean waited(long nanos) {

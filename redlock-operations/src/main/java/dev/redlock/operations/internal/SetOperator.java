@@ -3,12 +3,14 @@ package dev.redlock.operations.internal;
 import dev.redlock.internal.sets.Members;
 import dev.redlock.internal.sets.Seen;
 import dev.redlock.internal.sets.Tell;
+import dev.redlock.operations.SetProgress;
 import dev.redlock.spi.NodeRecord;
 import dev.redlock.spi.NodeRecord.Change.Kind;
 import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.RestartGuard;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -69,11 +71,12 @@ public final class SetOperator {
    * What to do next.
    *
    * @param tells what to send
-   * @param progress what it waits for, for people
+   * @param progress what it waits for
    * @param done whether the change is complete
    * @param refusal why it cannot be done; null if it can
    */
-  public record Step(List<Tell> tells, String progress, boolean done, @Nullable String refusal) {}
+  public record Step(
+      List<Tell> tells, SetProgress progress, boolean done, @Nullable String refusal) {}
 
   /** A refusal after which another operator with a higher ballot can go on. */
   public static final String OVERTAKEN =
@@ -129,7 +132,7 @@ public final class SetOperator {
   public Step next(List<Seen> nodes, NodeRecord current, long nowNanos) {
     awaited = null;
     if (!current.exists()) {
-      return waits("no node has a record of the set yet");
+      return step(List.of(), "no node has a record of the set yet", Set.of());
     }
     NodeRecord writing = next;
     if (writing == null || current.epoch() > writing.epoch()) {
@@ -212,11 +215,11 @@ public final class SetOperator {
       }
     }
     if (promised.size() < Members.quorumOf(writing.before().size())) {
-      return new Step(tells, "asks " + writing.before() + " for a promise", false, null);
+      return step(tells, "asks " + writing.before() + " for a promise", writing.before());
     }
     next = adopted == null ? writing : adopted.by(ballot);
     phase = Phase.OPEN;
-    return new Step(List.of(), "opens " + next, false, null);
+    return step(List.of(), "opens " + next, Set.of());
   }
 
   private Step open(List<Seen> nodes, NodeRecord writing) {
@@ -232,13 +235,13 @@ public final class SetOperator {
     if (!first.isEmpty()) {
       awaited = first.first();
       tells.removeIf(tell -> !first.contains(tell.change().record().name()));
-      return new Step(tells, "writes the next set to " + first + ": " + writing, false, null);
+      return step(tells, "writes the next set to " + first + ": " + writing, first);
     }
     if (count(opened, writing.before()) >= Members.quorumOf(writing.before().size())
         && count(opened, writing.members()) >= Members.quorumOf(writing.members().size())) {
       phase = Phase.SEAL;
     }
-    return new Step(tells, "opens " + writing, false, null);
+    return step(tells, "opens " + writing, Set.of());
   }
 
   /** Sends the set to those that lack it; returns the names of those that have it. */
@@ -268,7 +271,7 @@ public final class SetOperator {
     sealOpen(nodes, writing, tells);
     return overtaken(nodes, writing)
         ? refused(OVERTAKEN)
-        : new Step(tells, "seals " + writing, false, null);
+        : step(tells, "seals " + writing, Set.of());
   }
 
   /** The floor is raised somewhere: each member must keep it for a guard time. */
@@ -277,7 +280,7 @@ public final class SetOperator {
     Set<String> marked = mark(nodes, set, tells);
     if (!marked.isEmpty()) {
       return count(marked, set.members()) < Members.quorumOf(set.members().size())
-          ? new Step(tells, "notes that the change is complete: " + set, false, null)
+          ? step(tells, "notes that the change is complete: " + set, Set.of())
           : proceed(set, tells);
     }
     tells.clear();
@@ -298,16 +301,17 @@ public final class SetOperator {
               ? "; if it cannot, stop it"
               : "; what is gone for good has to start again, empty, at its address, or be named as"
                   + " gone";
-      return new Step(tells, "waits for " + waiting + " to store " + set + otherwise, false, null);
+      Set<String> late = missing.isEmpty() ? Set.of(waiting) : missing;
+      return step(tells, "waits for " + waiting + " to store " + set + otherwise, late);
     }
     long left = keptNanos + guardNanos(set) - nowNanos;
     if (left > 0) {
-      long seconds = (left + 999_999_999) / 1_000_000_000;
-      String why = "waits for leases of the set before to end: " + seconds + " s";
-      return new Step(tells, why, false, null);
+      Duration seconds = Duration.ofSeconds((left + 999_999_999) / 1_000_000_000);
+      String doing = "waits for leases of the set before to end";
+      return new Step(tells, new SetProgress(doing, List.of(), seconds), false, null);
     }
     mark(nodes, set, tells);
-    return new Step(tells, "notes that the change is complete: " + set, false, null);
+    return step(tells, "notes that the change is complete: " + set, Set.of());
   }
 
   /**
@@ -334,7 +338,8 @@ public final class SetOperator {
       return refused(goal.remove() + " is the only member");
     }
     boolean done = begin(after).epoch() == set.epoch();
-    return new Step(tells, done ? "complete: " + set : "begins", done, null);
+    String doing = done ? "complete: " + set : "begins";
+    return new Step(tells, new SetProgress(doing, List.of(), null), done, null);
   }
 
   private void sealOpen(List<Seen> nodes, NodeRecord set, List<Tell> tells) {
@@ -423,11 +428,11 @@ public final class SetOperator {
     return (int) of.stream().filter(some::contains).count();
   }
 
-  private static Step waits(String why) {
-    return new Step(List.of(), why, false, null);
+  private static Step step(List<Tell> tells, String doing, Collection<String> nodes) {
+    return new Step(tells, new SetProgress(doing, List.copyOf(nodes), null), false, null);
   }
 
   private static Step refused(String why) {
-    return new Step(List.of(), why, false, why);
+    return new Step(List.of(), new SetProgress(why, List.of(), null), false, why);
   }
 }

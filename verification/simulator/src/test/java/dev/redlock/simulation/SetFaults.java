@@ -1,10 +1,12 @@
 package dev.redlock.simulation;
 
+import dev.redlock.LeaseLostException;
 import dev.redlock.LockQueueFullException;
 import dev.redlock.LockTimeoutException;
 import dev.redlock.QuorumUnavailableException;
 import dev.redlock.RedlockClosedException;
 import dev.redlock.operations.Operations;
+import dev.redlock.operations.SetProgress;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -170,7 +172,7 @@ final class SetFaults {
 
   /** One call of the API. */
   private interface Call {
-    CompletionStage<List<String>> begin(Operations operations, Consumer<String> progress);
+    CompletionStage<List<String>> begin(Operations operations, Consumer<SetProgress> progress);
   }
 
   private CompletableFuture<List<String>> operates(
@@ -181,7 +183,7 @@ final class SetFaults {
         () -> {
           if (!client.closing && mayBegin) {
             world.fault(client.name(), what);
-            Consumer<String> progress = line -> world.row(client.name(), "operator: " + line);
+            Consumer<SetProgress> progress = line -> world.row(client.name(), "operator: " + line);
             CompletableFuture<List<String>> result =
                 call.begin(client.redlock.operations(), progress).toCompletableFuture();
             asked(client, result);
@@ -219,6 +221,7 @@ final class SetFaults {
     Throwable failure = given instanceof CompletionException ? given.getCause() : given;
     boolean known =
         failure instanceof IllegalStateException
+            || failure instanceof LeaseLostException
             || failure instanceof LockTimeoutException
             || failure instanceof QuorumUnavailableException
             || failure instanceof LockQueueFullException

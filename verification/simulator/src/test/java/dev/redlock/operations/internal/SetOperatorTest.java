@@ -46,7 +46,7 @@ final class SetOperatorTest {
     OperatorFixture empty = new OperatorFixture("a", "b", "c");
     empty.down.addAll(List.of("a", "b"));
     Step step = empty.step(empty.operator(new SetOperator.Goal("d", null, 0), 1));
-    assertThat(step.progress()).isEqualTo("no node has a record of the set yet");
+    assertThat(step.progress()).hasToString("no node has a record of the set yet");
   }
 
   @Test
@@ -57,7 +57,7 @@ final class SetOperatorTest {
     long sealed = set.now;
     Step step = set.run(operator, 60);
     assertThat(step.done()).isTrue();
-    assertThat(step.progress()).isEqualTo("complete: epoch 2: a, b, c, d");
+    assertThat(step.progress()).hasToString("complete: epoch 2: a, b, c, d");
     assertThat(set.now - sealed)
         .isBetween(OperatorFixture.GUARD, OperatorFixture.GUARD + OperatorFixture.SECOND);
     for (String node : List.of("a", "b", "c", "d")) {
@@ -155,9 +155,9 @@ final class SetOperatorTest {
     for (int i = 0; i < 5; i++) {
       set.step(operator);
     }
-    assertThat(set.step(operator).progress()).isEqualTo("asks [a, b, c] for a promise");
+    assertThat(set.step(operator).progress()).hasToString("asks [a, b, c] for a promise");
     set.replicas.clear();
-    assertThat(set.step(operator).progress()).startsWith("opens epoch 2");
+    assertThat(set.step(operator).progress().doing()).startsWith("opens epoch 2");
   }
 
   @Test
@@ -166,7 +166,7 @@ final class SetOperatorTest {
     set.now += OperatorFixture.SECOND;
     long ballot = set.ballot();
     store("a", NodeRecord.Change.Kind.OPEN, open(ballot, "a", "b"));
-    assertThat(set.run(operator("d", null), 60).progress()).startsWith("complete: ");
+    assertThat(set.run(operator("d", null), 60).progress().doing()).startsWith("complete: ");
     assertThat(members()).containsExactly("a", "b", "d");
     assertThat(set.membership.current().epoch()).isEqualTo(3);
   }
@@ -189,7 +189,7 @@ final class SetOperatorTest {
     SetOperator early = operator("d", null);
     set.step(early);
     set.step(early);
-    assertThat(set.step(early).progress()).startsWith("opens epoch 2");
+    assertThat(set.step(early).progress().doing()).startsWith("opens epoch 2");
     NodeRecord later = open(set.ballot() + 1, "a", "b", "c", "e");
     List.of("a", "b").forEach(node -> store(node, NodeRecord.Change.Kind.PROMISE, later));
     assertThat(set.run(early, 20).refusal()).isEqualTo(SetOperator.OVERTAKEN);
@@ -216,8 +216,8 @@ final class SetOperatorTest {
   void deadMember_isRemovedAndAnotherAdded() {
     set.settle();
     set.down.add("c");
-    assertThat(set.run(operator(null, "c"), 60).progress()).startsWith("complete: ");
-    assertThat(set.run(operator("d", null), 60).progress()).startsWith("complete: ");
+    assertThat(set.run(operator(null, "c"), 60).progress().doing()).startsWith("complete: ");
+    assertThat(set.run(operator("d", null), 60).progress().doing()).startsWith("complete: ");
     assertThat(members()).containsExactly("a", "b", "d");
     assertThat(set.record("c").epoch()).isEqualTo(1);
   }
@@ -231,7 +231,7 @@ final class SetOperatorTest {
     Step step = set.run(operator, 60);
     assertThat(step.done()).isFalse();
     assertThat(step.progress())
-        .isEqualTo(
+        .hasToString(
             "waits for [c] to store epoch 2: a, b, c, d; what is gone for good has to start again,"
                 + " empty, at its address, or be named as gone");
     set.gone.add("c");
@@ -246,7 +246,8 @@ final class SetOperatorTest {
     SetOperator adds = operator("d", null);
     Step step = set.run(adds, 60);
     assertThat(adds.awaited()).isEqualTo("d");
-    assertThat(step.progress()).isEqualTo("writes the next set to [d]: epoch 2: a, b, c, d");
+    assertThat(step.progress()).hasToString("writes the next set to [d]: epoch 2: a, b, c, d");
+    assertThat(step.progress().nodes()).containsExactly("d");
     assertThat(set.record("a").epoch()).isEqualTo(1);
     assertThat(set.run(operator("e", null), 60).done()).isTrue();
     assertThat(members()).containsExactly("a", "b", "c", "e");
@@ -259,7 +260,7 @@ final class SetOperatorTest {
     five.down.addAll(List.of("d", "e"));
     five.now += OperatorFixture.SECOND;
     SetOperator alone = five.operator(new SetOperator.Goal(null, "d", 0), five.ballot());
-    assertThat(five.run(alone, 30).progress()).startsWith("waits for [e] to store epoch 2");
+    assertThat(five.run(alone, 30).progress().doing()).startsWith("waits for [e] to store epoch 2");
     five.gone.add("e");
     for (String dead : List.of("d", "e")) {
       five.now += OperatorFixture.SECOND;
@@ -274,7 +275,8 @@ final class SetOperatorTest {
     set.settle();
     set.gone.add("c");
     set.replicas.add("c"); // It is there, and stores nothing.
-    assertThat(set.run(operator("d", null), 60).progress()).startsWith("waits for [c] to store");
+    assertThat(set.run(operator("d", null), 60).progress().doing())
+        .startsWith("waits for [c] to store");
   }
 
   @Test
@@ -283,7 +285,8 @@ final class SetOperatorTest {
     SetOperator operator = operator("d", null);
     until(operator, "d", 2, 2);
     Step step = set.run(operator, 5);
-    assertThat(step.progress()).startsWith("waits for leases of the set before to end: ");
+    assertThat(step.progress().doing()).isEqualTo("waits for leases of the set before to end");
+    assertThat(step.progress().left()).isNotNull().isPositive();
     set.records.remove("b");
     long restarted = set.now;
     assertThat(set.run(operator, 60).done()).isTrue();
@@ -324,7 +327,7 @@ final class SetOperatorTest {
       set.now += OperatorFixture.SECOND / 10;
       set.records.put("c", unsealed); // Its reply comes, and what is sent to it is lost.
       Step step = operator.next(set.seen(), set.membership.current(), set.now);
-      assertThat(step.progress()).startsWith("waits for");
+      assertThat(step.progress().doing()).startsWith("waits for");
     }
     set.settle();
     assertThat(set.run(operator, 60).done()).isTrue();
