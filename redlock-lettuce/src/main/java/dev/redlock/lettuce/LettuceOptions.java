@@ -3,7 +3,6 @@ package dev.redlock.lettuce;
 import static java.util.Objects.requireNonNull;
 
 import dev.redlock.internal.text.Printable;
-import io.lettuce.core.RedisCredentialsProvider;
 import io.lettuce.core.SslOptions;
 import io.lettuce.core.resource.ClientResources;
 import java.time.Duration;
@@ -16,7 +15,7 @@ public final class LettuceOptions {
 
   private final @Nullable ClientResources clientResources;
   private final @Nullable Supplier<SslOptions> sslOptions;
-  private final @Nullable RedisCredentialsProvider credentials;
+  private final @Nullable CredentialsSource credentials;
   private final Duration connectTimeout;
   private final @Nullable Duration maxConnectionAge;
   private final int maxUnanswered;
@@ -54,7 +53,7 @@ public final class LettuceOptions {
   }
 
   /** User and password; null for those of the URI. */
-  public @Nullable RedisCredentialsProvider credentials() {
+  public @Nullable CredentialsSource credentials() {
     return credentials;
   }
 
@@ -77,7 +76,7 @@ public final class LettuceOptions {
   public static final class Builder {
     private @Nullable ClientResources clientResources;
     private @Nullable Supplier<SslOptions> sslOptions;
-    private @Nullable RedisCredentialsProvider credentials;
+    private @Nullable CredentialsSource credentials;
     private Duration connectTimeout = Duration.ofMillis(500);
     private @Nullable Duration maxConnectionAge;
     private int maxUnanswered = 10_000;
@@ -119,20 +118,18 @@ public final class LettuceOptions {
     }
 
     /**
-     * Asks this provider for user and password at each new connection, so that both may change.
+     * Asks this source for user and password at each new connection, so that both may change.
      * Default: those of the URI.
      *
-     * <p>Some servers close a connection whose credentials have expired. If the provider
-     * {@linkplain RedisCredentialsProvider#supportsStreaming() streams} credentials, the client
-     * sends each new value on the open connections at once ({@code AUTH}), so the server does not
-     * close them. The stream must not end with an error, because the connection would get no
-     * further value. For other providers set {@link #maxConnectionAge}.
+     * <p>Some servers close a connection whose credentials have expired. If the source has {@link
+     * CredentialsSource#updates()}, the client sends each new value on the open connections at once
+     * ({@code AUTH}), so the server does not close them. Otherwise set {@link #maxConnectionAge}.
      *
-     * @param provider called on a thread of its own each time; may block, as the supplier of {@link
+     * @param source called on a thread of its own each time; may block, as the supplier of {@link
      *     #sslOptions(Supplier)} may
      */
-    public Builder credentials(RedisCredentialsProvider provider) {
-      this.credentials = requireNonNull(provider, "credentials");
+    public Builder credentials(CredentialsSource source) {
+      this.credentials = requireNonNull(source, "credentials");
       return this;
     }
 
@@ -157,8 +154,8 @@ public final class LettuceOptions {
      * some ten milliseconds. If the user may not run {@code INFO}, the node is quarantined
      * afterwards. Default: the client replaces no connection because of its age.
      *
-     * <p>If the provider does not stream credentials, set this a little below the age at which the
-     * server closes connections.
+     * <p>If the credentials have no {@link CredentialsSource#updates()}, set this a little below
+     * the age at which the server closes connections.
      *
      * @throws IllegalArgumentException if it is shorter than 1 s
      */

@@ -107,7 +107,13 @@ class LettuceArchitectureTest {
                 .filter(LettuceArchitectureTest::isExported)
                 .map(JavaClass::getSimpleName)
                 .collect(Collectors.toSet()))
-        .containsExactlyInAnyOrder("LettuceLockNode", "LettuceNodes", "LettuceOptions", "Builder");
+        .containsExactlyInAnyOrder(
+            "LettuceLockNode",
+            "LettuceNodes",
+            "LettuceOptions",
+            "Builder",
+            "Credentials",
+            "CredentialsSource");
   }
 
   private static boolean isExported(JavaClass type) {

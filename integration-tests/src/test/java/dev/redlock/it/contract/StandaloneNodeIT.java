@@ -1,10 +1,12 @@
 package dev.redlock.it.contract;
 
 import static dev.redlock.it.contract.TestClient.MAX_LEASE;
+import static java.util.concurrent.CompletableFuture.completedStage;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.redlock.it.LeastUser;
+import dev.redlock.lettuce.Credentials;
 import dev.redlock.lettuce.LettuceLockNode;
 import dev.redlock.lettuce.LettuceNodes;
 import dev.redlock.lettuce.LettuceOptions;
@@ -19,8 +21,6 @@ import dev.redlock.spi.NodeStatus.State;
 import dev.redlock.spi.RestartGuard;
 import dev.redlock.testkit.RedisNode;
 import dev.redlock.testkit.RedisNodes;
-import io.lettuce.core.RedisCredentials;
-import io.lettuce.core.RedisCredentialsProvider;
 import io.lettuce.core.resource.ClientResources;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -128,8 +128,7 @@ class StandaloneNodeIT {
     AtomicReference<String> password = new AtomicReference<>("wrong");
     LettuceOptions options =
         LettuceOptions.builder()
-            .credentials(
-                RedisCredentialsProvider.from(() -> RedisCredentials.just("app", password.get())))
+            .credentials(() -> completedStage(new Credentials("app", password.get().toCharArray())))
             .build();
     TestClient client = connect(LettuceLockNode.create(server.uri(), options));
 

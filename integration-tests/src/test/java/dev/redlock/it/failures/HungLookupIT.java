@@ -1,5 +1,6 @@
 package dev.redlock.it.failures;
 
+import static java.util.concurrent.CompletableFuture.completedStage;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.redlock.Lease;
@@ -13,14 +14,13 @@ import dev.redlock.harness.RedisClusterNodes;
 import dev.redlock.harness.TlsMaster;
 import dev.redlock.it.Clients;
 import dev.redlock.it.Eventually;
+import dev.redlock.lettuce.Credentials;
 import dev.redlock.lettuce.LettuceLockNode;
 import dev.redlock.lettuce.LettuceOptions;
 import dev.redlock.spi.RestartGuard;
 import dev.redlock.testkit.RedisNode;
 import dev.redlock.testkit.RedisNodes;
 import dev.redlock.testkit.RedisTest;
-import io.lettuce.core.RedisCredentials;
-import io.lettuce.core.RedisCredentialsProvider;
 import io.lettuce.core.SslOptions;
 import io.lettuce.core.internal.HostAndPort;
 import io.lettuce.core.resource.ClientResources;
@@ -126,11 +126,10 @@ class HungLookupIT {
     LettuceOptions.Builder options = LettuceOptions.builder().clientResources(resources);
     if (what == What.CREDENTIALS) {
       options.credentials(
-          RedisCredentialsProvider.from(
-              () -> {
-                names.await(name);
-                return RedisCredentials.just("default", "any");
-              }));
+          () -> {
+            names.await(name);
+            return completedStage(new Credentials("default", "any".toCharArray()));
+          });
     }
     return options.build();
   }

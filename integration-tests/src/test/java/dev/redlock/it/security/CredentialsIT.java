@@ -1,5 +1,6 @@
 package dev.redlock.it.security;
 
+import static java.util.concurrent.CompletableFuture.completedStage;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -13,6 +14,8 @@ import dev.redlock.RedlockListener;
 import dev.redlock.harness.CapturedLog;
 import dev.redlock.it.Clients;
 import dev.redlock.it.Eventually;
+import dev.redlock.lettuce.Credentials;
+import dev.redlock.lettuce.CredentialsSource;
 import dev.redlock.lettuce.LettuceNodes;
 import dev.redlock.lettuce.LettuceOptions;
 import dev.redlock.operations.NodeState;
@@ -21,8 +24,6 @@ import dev.redlock.spi.RestartGuard;
 import dev.redlock.testkit.RedisNode;
 import dev.redlock.testkit.RedisNodes;
 import dev.redlock.testkit.RedisTest;
-import io.lettuce.core.RedisCredentials;
-import io.lettuce.core.RedisCredentialsProvider;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -49,11 +50,15 @@ class CredentialsIT {
         "ACL", "SETUSER", "app", "reset", "on", ">" + password, "~*", "resetchannels", "+@all");
   }
 
-  private Redlock client(RedisCredentialsProvider provider) {
+  private static Credentials app(String password) {
+    return new Credentials("app", password.toCharArray());
+  }
+
+  private Redlock client(CredentialsSource source) {
     return Redlock.builder()
         .nodes(
             LettuceNodes.standalone(
-                    nodes.uris(), LettuceOptions.builder().credentials(provider).build())
+                    nodes.uris(), LettuceOptions.builder().credentials(source).build())
                 .toArray(LockNode[]::new))
         .restartGuard(RestartGuard.OFF)
         .build();
@@ -63,9 +68,8 @@ class CredentialsIT {
   void passwordRotated_nodesComeBackWithTheNewOne_withoutARestart_andALeaseOutlivesIt() {
     nodes.forEach(node -> setPassword(node, "old"));
     AtomicReference<String> password = new AtomicReference<>("old");
-    RedisCredentialsProvider provider =
-        RedisCredentialsProvider.from(() -> RedisCredentials.just("app", password.get()));
-    try (Redlock client = client(provider)) {
+    CredentialsSource source = () -> completedStage(app(password.get()));
+    try (Redlock client = client(source)) {
       Eventually.holds(() -> Clients.votes(client) == 3, nodes);
       try (Lease lease = client.lock("held").acquire(Duration.ofSeconds(2))) {
         // The server keeps connections that have logged in; only the next one needs the new
@@ -98,15 +102,14 @@ class CredentialsIT {
   void supplierThatFails_keepsTheNodeOut_withTheCause_untilItSucceeds() {
     nodes.forEach(node -> setPassword(node, "old"));
     AtomicReference<String> password = new AtomicReference<>();
-    RedisCredentialsProvider provider =
-        RedisCredentialsProvider.from(
-            () -> {
-              if (password.get() == null) {
-                throw new IllegalStateException("the vault is sealed");
-              }
-              return RedisCredentials.just("app", password.get());
-            });
-    try (Redlock client = client(provider)) {
+    CredentialsSource source =
+        () -> {
+          if (password.get() == null) {
+            throw new IllegalStateException("the vault is sealed");
+          }
+          return completedStage(app(password.get()));
+        };
+    try (Redlock client = client(source)) {
       Eventually.holds(
           () ->
               client.operations().nodes().stream()

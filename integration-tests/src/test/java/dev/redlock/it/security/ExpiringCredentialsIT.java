@@ -6,24 +6,26 @@ import dev.redlock.DistributedLock;
 import dev.redlock.Lease;
 import dev.redlock.Redlock;
 import dev.redlock.it.VotingWatch;
+import dev.redlock.lettuce.Credentials;
+import dev.redlock.lettuce.CredentialsSource;
 import dev.redlock.lettuce.LettuceNodes;
 import dev.redlock.lettuce.LettuceOptions;
 import dev.redlock.spi.LockNode;
 import dev.redlock.spi.RestartGuard;
 import dev.redlock.testkit.RedisNodes;
 import dev.redlock.testkit.RedisTest;
-import io.lettuce.core.RedisCredentials;
-import io.lettuce.core.RedisCredentialsProvider;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Flow;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import reactor.core.publisher.Flux;
-import reactor.core.publisher.Mono;
+import reactor.adapter.JdkFlowAdapter;
 import reactor.core.publisher.Sinks;
 
 /**
@@ -47,7 +49,7 @@ class ExpiringCredentialsIT {
   /** What {@link #watch} had noted when the last lease was released. */
   private List<String> left = List.of();
 
-  private final Provider provider = new Provider();
+  private final Source source = new Source();
   private int generation;
 
   ExpiringCredentialsIT(RedisNodes nodes) {
@@ -55,28 +57,23 @@ class ExpiringCredentialsIT {
   }
 
   /** Knows the newest password, and streams it. */
-  private static final class Provider implements RedisCredentialsProvider {
-    final Sinks.Many<RedisCredentials> stream = Sinks.many().replay().latest();
-    volatile RedisCredentials newest = RedisCredentials.just("app", "");
+  private static final class Source implements CredentialsSource {
+    final Sinks.Many<Credentials> stream = Sinks.many().replay().latest();
+    volatile Credentials newest = new Credentials("app", new char[0]);
 
     void next(String password) {
-      newest = RedisCredentials.just("app", password);
+      newest = new Credentials("app", password.toCharArray());
       stream.tryEmitNext(newest);
     }
 
     @Override
-    public Mono<RedisCredentials> resolveCredentials() {
-      return Mono.fromSupplier(() -> newest);
+    public CompletionStage<Credentials> credentials() {
+      return CompletableFuture.completedStage(newest);
     }
 
     @Override
-    public boolean supportsStreaming() {
-      return true;
-    }
-
-    @Override
-    public Flux<RedisCredentials> credentials() {
-      return stream.asFlux();
+    public Flow.Publisher<Credentials> updates() {
+      return JdkFlowAdapter.publisherToFlowPublisher(stream.asFlux());
     }
   }
 
@@ -101,15 +98,15 @@ class ExpiringCredentialsIT {
     if (generation > 2) {
       nodes.forEach(node -> node.command("ACL", "SETUSER", "app", "<" + SIGN + (generation - 2)));
     }
-    provider.next(SIGN + generation);
+    source.next(SIGN + generation);
   }
 
   private List<String> uris() {
     return proxies.stream().map(CuttingProxy::uri).toList();
   }
 
-  private static LettuceOptions.Builder options(RedisCredentialsProvider provider) {
-    return LettuceOptions.builder().credentials(provider);
+  private static LettuceOptions.Builder options(CredentialsSource source) {
+    return LettuceOptions.builder().credentials(source);
   }
 
   private Redlock client(LettuceOptions options) {
@@ -156,7 +153,7 @@ class ExpiringCredentialsIT {
   @Test
   void streamedCredentials_areSentOnTheOpenConnections_andNoNodeStopsVoting() {
     int acquired;
-    try (Redlock client = client(options(provider).build())) {
+    try (Redlock client = client(options(source).build())) {
       acquired = holdAndAcquire(client);
     }
     assertThat(left).isEmpty();
@@ -173,9 +170,7 @@ class ExpiringCredentialsIT {
   /** The control: the same servers end the connections of a client that does not log in again. */
   @Test
   void credentialsThatAreNotStreamed_theServersEndTheConnections() {
-    RedisCredentialsProvider asked =
-        RedisCredentialsProvider.from(() -> provider.newest); // Does not stream.
-    try (Redlock client = client(options(asked).build())) {
+    try (Redlock client = client(options(source::credentials).build())) {
       int acquired = holdAndAcquire(client);
       assertThat(acquired).isGreaterThan(10);
     }
@@ -185,8 +180,8 @@ class ExpiringCredentialsIT {
 
   @Test
   void connectionsWithAMaximalAge_areReplacedBeforeTheServersEndThem_notTogether() {
-    RedisCredentialsProvider asked = RedisCredentialsProvider.from(() -> provider.newest);
-    try (Redlock client = client(options(asked).maxConnectionAge(Duration.ofSeconds(3)).build())) {
+    LettuceOptions.Builder asked = options(source::credentials);
+    try (Redlock client = client(asked.maxConnectionAge(Duration.ofSeconds(3)).build())) {
       assertThat(holdAndAcquire(client)).isGreaterThan(10);
     }
     assertThat(sum(CuttingProxy::cut)).isZero();

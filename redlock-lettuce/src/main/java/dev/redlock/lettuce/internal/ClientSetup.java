@@ -1,7 +1,10 @@
 package dev.redlock.lettuce.internal;
 
 import static dev.redlock.redis.internal.OperatorLog.log;
+import static java.util.Objects.requireNonNull;
 
+import dev.redlock.lettuce.Credentials;
+import dev.redlock.lettuce.CredentialsSource;
 import dev.redlock.lettuce.LettuceOptions;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisCredentials;
@@ -18,9 +21,11 @@ import java.security.GeneralSecurityException;
 import java.security.KeyStore;
 import java.time.Duration;
 import java.util.concurrent.Executor;
+import java.util.concurrent.Flow;
 import javax.net.ssl.SSLParameters;
 import javax.net.ssl.TrustManagerFactory;
 import org.jspecify.annotations.Nullable;
+import reactor.adapter.JdkFlowAdapter;
 import reactor.core.publisher.Flux;
 import reactor.core.scheduler.Schedulers;
 
@@ -31,7 +36,7 @@ final class ClientSetup {
   /**
    * What is the same for each connection of a client: fixed timeouts, and that the client never
    * reconnects by itself. Lettuce would ask for credentials, trust and keys on an event loop then.
-   * New credentials of a provider that streams them are sent on the connection at once, between two
+   * New credentials of a source that has updates are sent on the connection at once, between two
    * requests: a server that ends connections with old credentials then ends none.
    */
   static ClientOptions base(LettuceOptions options) {
@@ -61,14 +66,14 @@ final class ClientSetup {
       RedisURI uri, LettuceOptions options, Duration patience, BlockingCalls calls)
       throws Exception {
     uri.setTimeout(patience);
-    RedisCredentialsProvider provider = options.credentials();
-    if (provider != null) {
-      RedisCredentials credentials = CleanThreads.await(provider.resolveCredentials().toFuture());
-      if (credentials == null) {
+    CredentialsSource source = options.credentials();
+    if (source != null) {
+      Credentials now = CleanThreads.await(source.credentials().toCompletableFuture());
+      if (now == null) {
         throw new IOException("the provider of credentials gave none");
       }
-      uri.setCredentialsProvider(
-          new Resolved(credentials, provider, provider.supportsStreaming(), calls));
+      Flow.Publisher<Credentials> updates = source.updates();
+      uri.setCredentialsProvider(new Resolved(lettuces(now), updates, updates != null, calls));
     }
     return uri.isSsl() ? new ReadSslOptions(options.sslOptions(), patience) : SslOptions.create();
   }
@@ -96,20 +101,26 @@ final class ClientSetup {
     }
   }
 
+  private static RedisCredentials lettuces(Credentials given) {
+    return RedisCredentials.just(given.username(), given.password());
+  }
+
   /**
    * Credentials that are known, because Lettuce asks for them on an event loop. A stream of further
    * ones begins on a thread of its own.
    */
   private record Resolved(
       RedisCredentials resolveCredentialsNow,
-      RedisCredentialsProvider provider,
+      Flow.@Nullable Publisher<Credentials> updates,
       boolean supportsStreaming,
       BlockingCalls calls)
       implements RedisCredentialsProvider.ImmediateRedisCredentialsProvider {
     @Override
     public Flux<RedisCredentials> credentials() {
       Executor threads = calls.executor("the stream of credentials");
-      return Flux.defer(provider::credentials).subscribeOn(Schedulers.fromExecutor(threads));
+      return JdkFlowAdapter.flowPublisherToFlux(requireNonNull(updates))
+          .map(ClientSetup::lettuces)
+          .subscribeOn(Schedulers.fromExecutor(threads));
     }
   }
 

@@ -2,15 +2,15 @@ package dev.redlock.vertx.internal;
 
 import dev.redlock.cluster.ClusterLockNode;
 import dev.redlock.cluster.ClusterOptions;
+import dev.redlock.lettuce.Credentials;
 import dev.redlock.lettuce.LettuceNodes;
 import dev.redlock.lettuce.LettuceOptions;
 import dev.redlock.lettuce.internal.PemFile;
 import dev.redlock.spi.LockNode;
 import dev.redlock.vertx.RedlockOptions;
-import io.lettuce.core.RedisCredentials;
-import io.lettuce.core.RedisCredentialsProvider;
 import io.lettuce.core.SslOptions;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 
 /** Makes the nodes that the options describe. */
 final class ConfiguredNodes {
@@ -30,8 +30,8 @@ final class ConfiguredNodes {
     LettuceOptions.Builder builder = LettuceOptions.builder();
     String password = o.getPassword();
     if (password != null) {
-      RedisCredentials credentials = RedisCredentials.just(o.getUsername(), password.toCharArray());
-      builder.credentials(RedisCredentialsProvider.from(() -> credentials));
+      Credentials credentials = new Credentials(o.getUsername(), password.toCharArray());
+      builder.credentials(() -> CompletableFuture.completedStage(credentials));
     }
     SslOptions ssl =
         PemFile.tls(

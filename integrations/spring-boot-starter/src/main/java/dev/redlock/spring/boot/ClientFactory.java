@@ -6,6 +6,7 @@ import dev.redlock.InvalidOptionException;
 import dev.redlock.LockOptions;
 import dev.redlock.Redlock;
 import dev.redlock.RedlockBuilder;
+import dev.redlock.lettuce.Credentials;
 import dev.redlock.lettuce.LettuceNodes;
 import dev.redlock.lettuce.LettuceOptions;
 import dev.redlock.spi.LockNode;
@@ -13,14 +14,13 @@ import dev.redlock.spi.RestartGuard;
 import dev.redlock.spring.LockOptionsResolver;
 import dev.redlock.spring.RedlockBuilderCustomizer;
 import dev.redlock.spring.RedlockConnectionDetails;
-import io.lettuce.core.RedisCredentials;
-import io.lettuce.core.RedisCredentialsProvider;
 import io.lettuce.core.SslOptions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.ssl.SslBundle;
 
@@ -154,8 +154,8 @@ record ClientFactory(RedlockProperties properties) {
     }
     String password = details.password();
     if (password != null) {
-      RedisCredentials credentials = RedisCredentials.just(details.username(), password);
-      builder.credentials(RedisCredentialsProvider.from(() -> credentials));
+      Credentials credentials = new Credentials(details.username(), password.toCharArray());
+      builder.credentials(() -> CompletableFuture.completedStage(credentials));
     } else if (details.username() != null) {
       throw invalid("redlock.username", details.username(), "needs redlock.password too");
     }
