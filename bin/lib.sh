@@ -41,7 +41,7 @@ maven() {
 property() { sed -n "s|.*<$1>\(.*\)</$1>.*|\1|p" "$root/pom.xml" | head -n 1; }
 
 # modules ROOT   the modules of a checkout, as its poms have them: artifact id, folder, "published", "bom" or "-", and
-# the artifact ids of the modules that it needs; those of its tests only if its programs are test classes
+# the artifact ids of the modules that it needs; those of its tests only if its programs need test classes
 modules() {
   (cd "$1" && sed -n 's|.*<module>\(.*\)</module>.*|\1/pom.xml|p' pom.xml | xargs awk -F'[<>]' '
     function row() { if (id != "") print id, folder, (published ? kind : "-") needs }
@@ -81,8 +81,8 @@ needed() {
     END { add(module) }'
 }
 
-# classes_of MODULE   the classes of the modules that a module needs, as the start of a class path
-classes_of() { needed "$1" | sed "\$d;s|.*|$root/&/target/classes:|" | tr -d '\n'; }
+# classes_of MODULE   the classes of the modules that a module needs, and its own, as the start of a class path
+classes_of() { needed "$1" | sed "s|.*|$root/&/target/classes:|" | tr -d '\n'; }
 
 # selected MODULE…   the modules as the value of Maven's -pl
 selected() { local IFS=,; printf '%s\n' "${*/#/:}"; }
@@ -100,7 +100,7 @@ build() {
     sources+=("$root/$folder/pom.xml")
     [ ! -d "$root/$folder/src/main" ] || sources+=("$root/$folder/src/main")
   done < <(needed "$module")
-  sources+=("$(home_of "$root" "$module")/src") # its programs may be test classes
+  sources+=("$(home_of "$root" "$module")/src") # its programs may need test classes
   if [ -e "$stamp" ] && [ -d "$lib" ] && [ "$(cat "$stamp")" = "$(made_with "$lib")" ] &&
     [ -z "$(find "${sources[@]}" -newer "$stamp" -print)" ]; then
     return
