@@ -7,7 +7,7 @@ import dev.redlock.spi.RestartGuard;
 import java.time.Duration;
 import java.util.Arrays;
 
-/** Builders for the tests of this module. */
+/** Builders for the worlds and the tests of this module. */
 public final class SimulatedBuilder {
   private SimulatedBuilder() {}
 

@@ -18,7 +18,7 @@ final class ProtocolMutants {
   private static final String MODEL =
       "verification/harness/src/main/java/dev/redlock/harness/model/";
   private static final String SIMULATION =
-      "verification/simulator/src/test/java/dev/redlock/simulation/";
+      "verification/simulator/src/main/java/dev/redlock/simulation/";
 
   private static final List<Mutant> ALL = new ArrayList<>();
 

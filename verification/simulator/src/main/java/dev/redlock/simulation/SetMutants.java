@@ -81,7 +81,7 @@ final class SetMutants {
     mutant(
         "members forget at any time",
         new Mutant.Edit(
-            "verification/simulator/src/test/java/dev/redlock/simulation/ChangingSet.java",
+            "verification/simulator/src/main/java/dev/redlock/simulation/ChangingSet.java",
             "node.up && mayForget(node)",
             "node.up"));
     mutant(
