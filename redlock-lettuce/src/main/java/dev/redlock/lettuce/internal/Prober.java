@@ -201,8 +201,7 @@ final class Prober {
                 read(
                     MARKER_SCRIPT,
                     reply,
-                    values ->
-                        result.probe().withMasterFor((Long) values.get(5), marker(values))))
+                    values -> result.probe().withMasterFor((Long) values.get(5), marker(values))))
         .thenApply(
             proved ->
                 proved.value() == null

@@ -2,6 +2,7 @@ package dev.redlock.lettuce.internal;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.redlock.redis.internal.Silence;
 import dev.redlock.spi.RestartGuard;
 import dev.redlock.spi.Time;
 import java.time.Duration;

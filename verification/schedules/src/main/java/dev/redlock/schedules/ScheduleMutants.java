@@ -52,8 +52,7 @@ final class ScheduleMutants {
         "14.2",
         "the client keeps a release pending for an acquire that the server refused unexecuted",
         "errs",
-        redis(
-            "scripts/ServerErrors", "OUT_OF_MEMORY,\n          MISCONFIGURED,", "MISCONFIGURED,"),
+        redis("scripts/ServerErrors", "OUT_OF_MEMORY,\n          MISCONFIGURED,", "MISCONFIGURED,"),
         redis(
             "scripts/ServerErrors",
             "case TIMEOUT, DISCONNECTED,",
