@@ -30,9 +30,6 @@ final class Locks {
   /** Far enough that every deadline is before it, near enough that differences do not overflow. */
   private static final long END_OF_TIME_NANOS = Long.MAX_VALUE / 4;
 
-  /** To how many names a thread brings an event that concerns all. */
-  private static final int AT_ONCE = 32;
-
   private enum State {
     OPEN,
     /** Waiters are refused; leases go on until their holders release them. */
@@ -139,16 +136,9 @@ final class Locks {
     }
   }
 
-  /** Something has happened that concerns all names: the first few are told at once. */
+  /** Something has happened that concerns all names. */
   void tellAll(LockActor.Event event) {
-    int told = 0;
-    for (LockActor actor : all()) {
-      if (told++ < AT_ONCE) {
-        actor.post(event);
-      } else {
-        unhurried.add(() -> actor.post(event));
-      }
-    }
+    all().forEach(actor -> unhurried.add(() -> actor.post(event)));
   }
 
   /** A release hint of another carrier than an invalidation: the lock of this key may be free. */

@@ -133,9 +133,8 @@ public final class LockKeys {
       bytes = Utf8.encodedLength(name);
     } catch (IllegalArgumentException e) {
       throw new IllegalArgumentException(
-          "a lock name must not contain an unpaired surrogate (name of "
-              + name.length()
-              + " chars)",
+          "a lock name must not contain an unpaired surrogate (name of %d chars)"
+              .formatted(name.length()),
           e);
     }
     if (bytes > MAX_NAME_BYTES) {

@@ -170,7 +170,7 @@ class ExpiringCredentialsIT {
   /** The control: the same servers end the connections of a client that does not log in again. */
   @Test
   void credentialsThatAreNotStreamed_theServersEndTheConnections() {
-    try (Redlock client = client(options(source::credentials).build())) {
+    try (Redlock client = client(options(() -> source.credentials()).build())) {
       int acquired = holdAndAcquire(client);
       assertThat(acquired).isGreaterThan(10);
     }
@@ -180,7 +180,7 @@ class ExpiringCredentialsIT {
 
   @Test
   void connectionsWithAMaximalAge_areReplacedBeforeTheServersEndThem_notTogether() {
-    LettuceOptions.Builder asked = options(source::credentials);
+    LettuceOptions.Builder asked = options(() -> source.credentials());
     try (Redlock client = client(asked.maxConnectionAge(Duration.ofSeconds(3)).build())) {
       assertThat(holdAndAcquire(client)).isGreaterThan(10);
     }

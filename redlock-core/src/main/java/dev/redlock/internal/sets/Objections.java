@@ -98,11 +98,8 @@ public record Objections(NodeRecord current, Members members, long maxLeaseMilli
   private @Nullable String to(Seen node, boolean member) {
     NodeRecord record = node.record();
     if (node.says() && !record.id().equals(current.id())) {
-      return "belongs to another deployment: it shows "
-          + record.withId()
-          + ", and this client works with "
-          + current.withId()
-          + REMEDY;
+      return "belongs to another deployment: it shows %s, and this client works with %s%s"
+          .formatted(record.withId(), current.withId(), REMEDY);
     }
     if (!member) {
       return "is no member of the set: " + current;
@@ -119,10 +116,8 @@ public record Objections(NodeRecord current, Members members, long maxLeaseMilli
   }
 
   private String longerThan(NodeRecord record) {
-    return "its record holds maxLeaseTime "
-        + record.longestGranted()
-        + " ms, and this client uses "
-        + maxLeaseMillis
-        + " ms: raise that of the nodes first, or lower that of this client";
+    return ("its record holds maxLeaseTime %s ms, and this client uses %s ms: raise that of the"
+            + " nodes first, or lower that of this client")
+        .formatted(record.longestGranted(), maxLeaseMillis);
   }
 }
