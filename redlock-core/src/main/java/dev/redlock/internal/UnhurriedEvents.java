@@ -6,10 +6,11 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Events of actors that nobody waits for: the timers' thread brings them, a few in a row, and the
- * timers that are due between. The naive way brings each at once, on the I/O thread that learned of
- * it, which reads no reply meanwhile: a client lost 30,000 leases in a pause, read of 90,000
- * expired keys, and the reply to its next acquire came behind the end of all those leases.
+ * Events that are in no hurry. The timers' thread brings them to their actors, a few in a row, and
+ * other timers that are due between. The naive way brings each at once, on the I/O thread that
+ * learned of it, which reads no reply meanwhile. In this history a free lock waits for seconds: a
+ * client with 30,000 leases is paused until they have expired; the reply to its next acquire comes
+ * behind three messages for each, and with each a lease ends.
  */
 final class UnhurriedEvents {
   /** About a millisecond of work. */
