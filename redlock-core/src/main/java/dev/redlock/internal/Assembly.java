@@ -1,5 +1,7 @@
 package dev.redlock.internal;
 
+import static java.util.Collections.max;
+
 import dev.redlock.InvalidOptionException;
 import dev.redlock.LockOptions;
 import dev.redlock.Redlock;
@@ -137,11 +139,8 @@ public final class Assembly {
 
   private static Duration maxLeaseTime(Parts parts) {
     Duration given = parts.maxLeaseTime();
-    if (given != null) {
-      return Members.checkMaxLeaseTime(given);
-    }
-    Duration lease = parts.defaults().leaseTime();
-    return lease.compareTo(DEFAULT_MAX_LEASE_TIME) > 0 ? lease : DEFAULT_MAX_LEASE_TIME;
+    Duration usual = max(List.of(DEFAULT_MAX_LEASE_TIME, parts.defaults().leaseTime()));
+    return given == null ? usual : Members.checkMaxLeaseTime(given);
   }
 
   static void checkLeaseTime(LockOptions options, Duration maxLeaseTime) {

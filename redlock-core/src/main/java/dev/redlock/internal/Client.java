@@ -210,10 +210,9 @@ final class Client implements Redlock, ElectionClient, OperatorClient {
 
   @Override
   public Time.Cancellable schedule(Runnable task, long nanos) {
-    if (!context.locks.isClosed()) {
-      return context.time.schedule(task, nanos);
-    }
-    return context.platform.runLater(task, nanos);
+    return context.locks.isClosed()
+        ? context.platform.runLater(task, nanos)
+        : context.time.schedule(task, nanos);
   }
 
   @Override

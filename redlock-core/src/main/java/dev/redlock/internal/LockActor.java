@@ -63,8 +63,8 @@ class LockActor {
   private Time.@Nullable Cancellable timer;
   private long timerNanos;
 
-  /** Whether a caller waits; other threads may read it. */
-  private volatile boolean waiting;
+  /** Whether a caller waits; written by the thread that handles events. */
+  volatile boolean waiting;
 
   /** How many nodes know that a caller waits: those that had a number then. */
   private int toldNodes;
@@ -109,10 +109,6 @@ class LockActor {
 
   boolean isHeld() {
     return held != null;
-  }
-
-  boolean isWaiting() {
-    return waiting;
   }
 
   /** The lease of these names that this client holds; null if there is none. */

@@ -30,6 +30,9 @@ final class Locks {
   /** Far enough that every deadline is before it, near enough that differences do not overflow. */
   private static final long END_OF_TIME_NANOS = Long.MAX_VALUE / 4;
 
+  /** So many names one thread tells of an event in a row. */
+  private static final int FEW = 32;
+
   private enum State {
     OPEN,
     /** Waiters are refused; leases go on until their holders release them. */
@@ -126,19 +129,22 @@ final class Locks {
    * a key that tells a process of its turn. Without a caller that waits that is not urgent.
    */
   void invalidated(String key, int node) {
-    for (LockActor actor : of(LockKeys.lockKeyOf(key))) {
-      LockActor.Event event = (machine, now, wall) -> machine.onInvalidation(node, key, now, wall);
-      if (actor.isWaiting()) {
-        actor.post(event);
-      } else {
-        unhurried.add(() -> actor.post(event));
-      }
-    }
+    LockActor.Event event = (machine, now, wall) -> machine.onInvalidation(node, key, now, wall);
+    of(LockKeys.lockKeyOf(key)).forEach(actor -> tell(actor, event, actor.waiting));
   }
 
   /** Something has happened that concerns all names. */
   void tellAll(LockActor.Event event) {
-    all().forEach(actor -> unhurried.add(() -> actor.post(event)));
+    List<LockActor> all = all();
+    all.forEach(actor -> tell(actor, event, actor.waiting || all.size() <= FEW));
+  }
+
+  private void tell(LockActor actor, LockActor.Event event, boolean now) {
+    if (now) {
+      actor.post(event);
+    } else {
+      unhurried.add(() -> actor.post(event));
+    }
   }
 
   /** A release hint of another carrier than an invalidation: the lock of this key may be free. */

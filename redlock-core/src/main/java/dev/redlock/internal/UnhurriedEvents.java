@@ -26,21 +26,32 @@ final class UnhurriedEvents {
     this.time = time;
   }
 
-  /** The event must not throw. */
   void add(Runnable event) {
     queue.add(event);
     if (length.getAndIncrement() == 0) {
+      start();
+    }
+  }
+
+  private void start() {
+    try {
       time.schedule(this::bring, 0);
+    } catch (Throwable e) { // The JVM starts no thread for the timers.
+      bring();
     }
   }
 
   private void bring() {
     int brought = 0;
-    for (Runnable next; brought < IN_A_ROW && (next = queue.poll()) != null; brought++) {
-      next.run();
-    }
-    if (length.addAndGet(-brought) > 0) {
-      time.schedule(this::bring, 0);
+    try {
+      for (Runnable next; brought < IN_A_ROW && (next = queue.poll()) != null; ) {
+        brought++;
+        next.run();
+      }
+    } finally {
+      if (length.addAndGet(-brought) > 0) {
+        start();
+      }
     }
   }
 }

@@ -1,6 +1,7 @@
 package dev.redlock.internal;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.redlock.spi.Time;
 import java.util.ArrayDeque;
@@ -12,6 +13,7 @@ import org.junit.jupiter.api.Test;
 class UnhurriedEventsTest {
   private final Queue<Runnable> timers = new ArrayDeque<>();
   private final List<Integer> brought = new ArrayList<>();
+  private boolean broken;
   private final UnhurriedEvents events =
       new UnhurriedEvents(
           new Time() {
@@ -28,6 +30,9 @@ class UnhurriedEventsTest {
             @Override
             public Cancellable schedule(Runnable task, long delayNanos) {
               assertThat(delayNanos).isZero();
+              if (broken) {
+                throw new OutOfMemoryError("unable to create native thread");
+              }
               timers.add(task);
               return () -> {};
             }
@@ -58,5 +63,30 @@ class UnhurriedEventsTest {
     assertThat(brought).containsExactly(1);
     events.add(() -> brought.add(2));
     assertThat(timers).hasSize(1);
+  }
+
+  @Test
+  void events_areBroughtAlthoughNoTimerStarts_andTheNextIsTriedAgain() {
+    broken = true;
+    for (int i = 0; i < 100; i++) {
+      int event = i;
+      events.add(() -> brought.add(event));
+    }
+    assertThat(brought).hasSize(100).isSorted();
+    broken = false;
+    events.add(() -> brought.add(100));
+    assertThat(timers).hasSize(1);
+  }
+
+  @Test
+  void anEventThatThrows_keepsNoOtherBack() {
+    events.add(
+        () -> {
+          throw new IllegalStateException("event");
+        });
+    events.add(() -> brought.add(1));
+    assertThatThrownBy(() -> timers.remove().run()).hasMessage("event");
+    timers.remove().run();
+    assertThat(brought).containsExactly(1);
   }
 }
