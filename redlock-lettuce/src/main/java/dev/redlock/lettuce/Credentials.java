@@ -1,5 +1,7 @@
 package dev.redlock.lettuce;
 
+import static java.util.Objects.requireNonNull;
+
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -9,4 +11,8 @@ import org.jspecify.annotations.Nullable;
  * @param password the password or token; the client copies it when it gets it
  */
 @SuppressWarnings("ArrayRecordComponent") // Unlike a text, it can be overwritten.
-public record Credentials(@Nullable String username, char[] password) {}
+public record Credentials(@Nullable String username, char[] password) {
+  public Credentials {
+    requireNonNull(password, "password");
+  }
+}

@@ -21,6 +21,9 @@ import org.jspecify.annotations.Nullable;
 final class LivenessWatch {
   static final long INTERVAL_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
+  /** A check later than this after the one before shows that this process was paused. */
+  private static final long LATE_NANOS = 2 * INTERVAL_NANOS;
+
   /** The shortest time between two probes of a node that is kept out. */
   private static final long REFUSED_RETRY_NANOS = TimeUnit.SECONDS.toNanos(2);
 
@@ -44,7 +47,8 @@ final class LivenessWatch {
   private Time.@Nullable Cancellable next;
   private boolean closed;
   private long startedNanos;
-  private long awakeNanos;
+  private long readBeforeNanos;
+  private long silentNanos;
   private long probedNanos;
   private long readNanos;
 
@@ -56,7 +60,6 @@ final class LivenessWatch {
     this.status = status;
     this.time = time;
     this.markers = markers;
-    awakeNanos = time.nanos();
   }
 
   synchronized void start() {
@@ -107,7 +110,8 @@ final class LivenessWatch {
     status.tick();
     NodeSession session = loop.session();
     if (session != null) {
-      long silent = Math.min(time.nanos() - session.channel().lastReadNanos(), awakeForNanos());
+      boolean late = isLate();
+      long silent = silence(session.channel().lastReadNanos());
       switch (Silence.judge(silent, session.unanswered() > 0)) {
         case WAIT -> {}
         case PING -> session.ping();
@@ -121,26 +125,32 @@ final class LivenessWatch {
         loop.probeAgain(session);
       }
       if (markers && !loop.tracks()) {
-        rereadMarker(session);
+        rereadMarker(session, late);
       }
     }
     start();
   }
 
-  /**
-   * How long this process runs without a long pause. What the server sent in a pause waits to be
-   * read: the naive way takes all of it for silence, and gives up connections that work.
-   */
-  synchronized long awakeForNanos() {
-    long now = time.nanos();
-    if (now - startedNanos > 2 * INTERVAL_NANOS) {
-      awakeNanos = now;
-    }
-    return now - awakeNanos;
+  /** Whether this process was paused; then the next check judges, after what waits was read. */
+  private synchronized boolean isLate() {
+    return time.nanos() - startedNanos > LATE_NANOS;
   }
 
-  private void rereadMarker(NodeSession session) {
-    if (isUnread(2 * UNREAD_NANOS)) {
+  /**
+   * How long no byte has arrived, as the checks saw it. A pause of this process counts for little:
+   * what the server sent meanwhile waits to be read, and the naive way, which takes all of it for
+   * silence, gives up connections that work.
+   */
+  synchronized long silence(long lastReadNanos) {
+    long now = time.nanos();
+    long before = lastReadNanos == readBeforeNanos ? silentNanos : 0;
+    readBeforeNanos = lastReadNanos;
+    silentNanos = before + Math.min(now - startedNanos, LATE_NANOS);
+    return Math.min(silentNanos, now - lastReadNanos);
+  }
+
+  private void rereadMarker(NodeSession session, boolean late) {
+    if (isUnread(2 * UNREAD_NANOS) && !late) {
       loop.lost(session, UNREAD);
     } else if (takeProbe(REREAD_NANOS)) {
       loop.probeAgain(session);

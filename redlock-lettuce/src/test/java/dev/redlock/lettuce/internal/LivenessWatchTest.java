@@ -50,17 +50,29 @@ class LivenessWatchTest {
   @Test
   void aPauseOfThisProcess_isNotCountedAsSilence() {
     LivenessWatch watch = watch(true);
-    for (int i = 0; i < 20; i++) {
-      watch.start();
-      clock.nanos += LivenessWatch.INTERVAL_NANOS + 300 * MILLI;
+    assertThat(silenceAfter(watch, 500)).isEqualTo(500 * MILLI);
+    assertThat(silenceAfter(watch, 30_000)).isEqualTo(1_500 * MILLI);
+    assertThat(silenceAfter(watch, 500)).isEqualTo(2_000 * MILLI);
+    watch.start();
+    clock.nanos += 500 * MILLI;
+    assertThat(watch.silence(clock.nanos - MILLI)).isEqualTo(MILLI);
+  }
+
+  /** A machine under load, where each check is late: a dead server is given up all the same. */
+  @Test
+  void checksThatAreAllLate_giveADeadServerUp() {
+    LivenessWatch watch = watch(true);
+    long silent = 0;
+    for (int i = 0; i < 6; i++) {
+      silent = silenceAfter(watch, 3_000);
     }
-    assertThat(watch.awakeForNanos()).isGreaterThan(Silence.DEAD_NANOS);
+    assertThat(Silence.judge(silent, true)).isEqualTo(Silence.GIVE_UP);
+  }
+
+  private long silenceAfter(LivenessWatch watch, long millis) {
     watch.start();
-    clock.nanos += Duration.ofSeconds(30).toNanos();
-    assertThat(watch.awakeForNanos()).isZero();
-    watch.start();
-    clock.nanos += LivenessWatch.INTERVAL_NANOS;
-    assertThat(watch.awakeForNanos()).isEqualTo(LivenessWatch.INTERVAL_NANOS);
+    clock.nanos += millis * MILLI;
+    return watch.silence(0);
   }
 
   private static final class Clock implements Time {
