@@ -30,9 +30,6 @@ final class Locks {
   /** Far enough that every deadline is before it, near enough that differences do not overflow. */
   private static final long END_OF_TIME_NANOS = Long.MAX_VALUE / 4;
 
-  /** So many names one thread tells of an event in a row. */
-  private static final int FEW = 32;
-
   private enum State {
     OPEN,
     /** Waiters are refused; leases go on until their holders release them. */
@@ -53,10 +50,10 @@ final class Locks {
   private final Set<LockActor> releasing = ConcurrentHashMap.newKeySet(0);
 
   private final ThreadPoolExecutor queueThreads;
-  private final UnhurriedEvents unhurried;
+  private final DeferredEvents deferred;
 
-  /** Of its own, because an extension may be in a hurry. */
-  private final UnhurriedEvents admitted;
+  /** A queue of its own, because an extension may be urgent. */
+  private final DeferredEvents admitted;
 
   /** Written by threads that close the client, and only forwards; read with each event. */
   private volatile State state = State.OPEN;
@@ -66,8 +63,8 @@ final class Locks {
   Locks(ClientContext context) {
     this.context = context;
     queueThreads = context.platform.queueThreads();
-    unhurried = new UnhurriedEvents(context.time);
-    admitted = new UnhurriedEvents(context.time);
+    deferred = new DeferredEvents(context.time);
+    admitted = new DeferredEvents(context.time);
   }
 
   /**
@@ -126,7 +123,7 @@ final class Locks {
 
   /**
    * A node reports that it has written or deleted this key, or that it has expired: a lock key, or
-   * a key that tells a process of its turn. Without a caller that waits that is not urgent.
+   * a key that tells a process of its turn. It is urgent only if a caller waits.
    */
   void invalidated(String key, int node) {
     LockActor.Event event = (machine, now, wall) -> machine.onInvalidation(node, key, now, wall);
@@ -136,14 +133,15 @@ final class Locks {
   /** Something has happened that concerns all names. */
   void tellAll(LockActor.Event event) {
     List<LockActor> all = all();
-    all.forEach(actor -> tell(actor, event, actor.waiting || all.size() <= FEW));
+    all.forEach(
+        actor -> tell(actor, event, actor.waiting || all.size() <= DeferredEvents.IN_A_ROW));
   }
 
   private void tell(LockActor actor, LockActor.Event event, boolean now) {
     if (now) {
       actor.post(event);
     } else {
-      unhurried.add(() -> actor.post(event));
+      deferred.add(() -> actor.post(event));
     }
   }
 
@@ -193,7 +191,10 @@ final class Locks {
     return state.compareTo(State.CLOSING) < 0;
   }
 
-  /** The lease of these names may be extended; an I/O thread would serve one after another. */
+  /**
+   * The lease of these names may be extended. An I/O thread would serve one lease after another,
+   * and read no replies meanwhile.
+   */
   void admit(LockKeys keys) {
     LockActor actor = actors.get(keys);
     if (actor != null) { // Else the lease has ended, and with it its slot.

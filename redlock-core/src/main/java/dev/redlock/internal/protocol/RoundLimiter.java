@@ -98,9 +98,8 @@ public class RoundLimiter {
           lower(startNanos, took, nowNanos);
         } else if (reached && limit < MAX_LIMIT) {
           // As in TCP: doubles per round trip while rounds are fast, then grows by one. A round
-          // that
-          // waited behind others at the nodes is not fast: more of them would only wait longer, and
-          // an acquire behind them all. The 64th allows for jitter.
+          // that waited behind others at the nodes is not fast: more of them would only wait
+          // longer, and an acquire behind them all. The 64th allows for jitter.
           long fast = Math.min(2 * fastestNanos + timeoutNanos / 64, timeoutNanos / 4);
           limit += took < fast ? 1 : 1 / limit;
         }

@@ -10,12 +10,12 @@ import java.util.List;
 import java.util.Queue;
 import org.junit.jupiter.api.Test;
 
-class UnhurriedEventsTest {
+class DeferredEventsTest {
   private final Queue<Runnable> timers = new ArrayDeque<>();
   private final List<Integer> brought = new ArrayList<>();
   private boolean broken;
-  private final UnhurriedEvents events =
-      new UnhurriedEvents(
+  private final DeferredEvents events =
+      new DeferredEvents(
           new Time() {
             @Override
             public long nanos() {

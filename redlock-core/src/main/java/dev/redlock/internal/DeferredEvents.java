@@ -6,15 +6,15 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Events that are in no hurry. The timers' thread brings them to their actors, a few in a row, and
- * other timers that are due between. The naive way brings each at once, on the I/O thread that
- * learned of it, which reads no reply meanwhile. In this history a free lock waits for seconds: a
- * client with 30,000 leases is paused until they have expired; the reply to its next acquire comes
- * behind three messages for each, and with each a lease ends.
+ * Events that are not urgent. The timers' thread brings them to their actors, a few in a row; then
+ * it runs other timers that are due. The naive way brings each event at once, on the I/O thread
+ * that learned of it, which reads no reply meanwhile. In this history an acquire of a free lock
+ * takes seconds: a client with 30,000 leases is paused until they have expired. The reply to its
+ * next acquire comes behind three messages for each lease, and each message ends a lease.
  */
-final class UnhurriedEvents {
-  /** About a millisecond of work. */
-  private static final int IN_A_ROW = 32;
+final class DeferredEvents {
+  /** How many events one thread brings in a row: about a millisecond of work. */
+  static final int IN_A_ROW = 32;
 
   private final Time time;
   private final Queue<Runnable> queue = new ConcurrentLinkedQueue<>();
@@ -22,7 +22,7 @@ final class UnhurriedEvents {
   /** Events that are not brought yet; who raises it from zero starts the timer. */
   private final AtomicInteger length = new AtomicInteger();
 
-  UnhurriedEvents(Time time) {
+  DeferredEvents(Time time) {
     this.time = time;
   }
 
