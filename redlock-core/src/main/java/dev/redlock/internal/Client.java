@@ -126,7 +126,7 @@ final class Client implements Redlock, ElectionClient, OperatorClient {
     long gap = clockGapMillis();
     if (gap - clockGapMillis > SUSPENDED_MILLIS) {
       context.time.schedule(
-          () -> context.locks.tellAll(LockMachine::onTimer), LockActor.GRACE_NANOS);
+          () -> context.locks.tellAll(LockMachine::onTimer), ClientContext.GRACE_NANOS);
     }
     clockGapMillis = gap;
   }

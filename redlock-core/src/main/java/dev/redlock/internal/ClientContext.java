@@ -23,6 +23,14 @@ import org.slf4j.LoggerFactory;
 
 /** What the parts of one client share. All of it is safe from any thread. */
 final class ClientContext {
+  /** Later than this a timer is late; on a busy machine each is by less. */
+  private static final long LATE_NANOS = 2_000_000;
+
+  /** How long a late timer waits, and how often. */
+  static final long GRACE_NANOS = 25_000_000;
+
+  private static final int GRACES = 2;
+
   final Logger log = LoggerFactory.getLogger("dev.redlock.Redlock");
   final Platform platform;
   final FailureLog failures;
@@ -60,7 +68,7 @@ final class ClientContext {
   final LeakDetector leaks;
 
   /** Timers wait until then, because one was late. Timers write and read it, and may lose one. */
-  volatile long graceUntilNanos;
+  private volatile long graceUntilNanos;
 
   final BurstLog bursts;
   final LossLog losses = new LossLog(this);
@@ -89,6 +97,35 @@ final class ClientContext {
     leaks = new LeakDetector(parts.traceLeaks(), log);
     locks = new Locks(this);
     readiness = new Readiness(nodes::quorumVotes);
+  }
+
+  /**
+   * Runs the task at this instant, which comes after the delay; a late one after a grace.
+   *
+   * <p>A process that was paused (garbage collection, a busy machine, a stopped container) wakes
+   * with all its timers due, and with the replies to its requests unread in its sockets. Timers
+   * that were handled first would take nodes for silent that have replied in time: a pause as long
+   * as the node timeout ended 253 of 256 releases with "2 of 5 answered". So a late timer waits,
+   * while other threads read the replies. A timer that fires in time meanwhile waits as well, for
+   * it may have been set before the pause. If a timer is late again, the process was paused
+   * meanwhile, and they wait once more. Then they are handled in any case: the end of a lease must
+   * be told as well.
+   */
+  Time.Cancellable schedule(Runnable task, long dueNanos, long delayNanos) {
+    return time.schedule(() -> fired(task, dueNanos, GRACES), delayNanos);
+  }
+
+  private void fired(Runnable task, long dueNanos, int graces) {
+    long now = time.nanos();
+    if (now - dueNanos >= LATE_NANOS) {
+      graceUntilNanos = now + GRACE_NANOS;
+    }
+    long wait = graceUntilNanos - now;
+    if (graces > 0 && wait > 0) {
+      time.schedule(() -> fired(task, now + wait, graces - 1), wait);
+    } else {
+      task.run();
+    }
   }
 
   /** This client has changed these locks: nodes send no invalidation of that. */

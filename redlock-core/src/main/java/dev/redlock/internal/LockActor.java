@@ -8,9 +8,7 @@ import dev.redlock.internal.protocol.Exchange;
 import dev.redlock.internal.protocol.HeldLease;
 import dev.redlock.internal.protocol.LockMachine;
 import dev.redlock.spi.LockKeys;
-import dev.redlock.spi.LockNode;
 import dev.redlock.spi.LockRequest;
-import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeReply.Code;
 import dev.redlock.spi.Time;
@@ -43,14 +41,6 @@ class LockActor {
    * was 10 % longer: each hand-over of the queue wakes a thread, and the queue is idle meanwhile.
    */
   static final int LIMIT_IN_A_ROW = 1024;
-
-  /** Later than this a timer is late; on a busy machine each is by less. */
-  private static final long LATE_NANOS = 2_000_000;
-
-  /** How long a late timer waits, and how often. */
-  static final long GRACE_NANOS = 25_000_000;
-
-  private static final int GRACES = 2;
 
   private final ClientContext context;
   final LockMachine machine;
@@ -232,16 +222,7 @@ class LockActor {
   private void send(Effect.Send send) {
     for (long mask = send.mask(); mask != 0; mask &= mask - 1) {
       int index = Long.numberOfTrailingZeros(mask);
-      LockNode node = context.nodes.node(index);
-      Reply reply = new Reply(this, send, index);
-      try {
-        Failpoint.BEFORE_SEND.reached();
-        node.send(send.request(), reply);
-      } catch (Throwable e) { // A node must not throw; nodes are foreign code too.
-        context.failures.report("sending to node " + context.nodes.name(index), e);
-        long connection = context.nodes.status(index).connection();
-        reply.accept(NodeReply.failed(connection, NodeError.Kind.UNEXPECTED, e.toString()));
-      }
+      context.nodes.send(index, send.request(), new Reply(this, send, index));
     }
   }
 
@@ -300,7 +281,7 @@ class LockActor {
       kept = true;
       context.locks.keep(this);
     }
-    arm(time, now);
+    arm(now);
   }
 
   /** Called when the machine is idle; the next event of these names makes a new actor. */
@@ -314,7 +295,7 @@ class LockActor {
   }
 
   /** Keeps a timer that is too early: it costs less than a new timer for each event. */
-  private void arm(Time time, long now) {
+  private void arm(long now) {
     long delay = machine.delayNanos(now);
     if (delay == Long.MAX_VALUE) {
       return;
@@ -327,32 +308,7 @@ class LockActor {
       disarm();
     }
     timerNanos = at;
-    timer = time.schedule(() -> fired(at, GRACES), delay);
-  }
-
-  /**
-   * Handles a timer that was due at this instant, or a late one after a grace.
-   *
-   * <p>A process that was paused (garbage collection, a busy machine, a stopped container) wakes
-   * with all its timers due, and with the replies to its requests unread in its sockets. Timers
-   * that were handled first would take nodes for silent that have replied in time: a pause as long
-   * as the node timeout ended 253 of 256 releases with "2 of 5 answered". So a late timer waits,
-   * while other threads read the replies. A timer that fires in time meanwhile waits as well, for
-   * it may have been set before the pause. If a timer is late again, the process was paused
-   * meanwhile, and they wait once more. Then they are handled in any case: the end of a lease must
-   * be told as well.
-   */
-  private void fired(long dueNanos, int graces) {
-    long now = context.time.nanos();
-    if (now - dueNanos >= LATE_NANOS) {
-      context.graceUntilNanos = now + GRACE_NANOS;
-    }
-    long wait = context.graceUntilNanos - now;
-    if (graces > 0 && wait > 0) {
-      context.time.schedule(() -> fired(now + wait, graces - 1), wait);
-    } else {
-      post(this::onTimer);
-    }
+    timer = context.schedule(() -> post(this::onTimer), at, delay);
   }
 
   private void onTimer(LockMachine m, long now, long wall) {

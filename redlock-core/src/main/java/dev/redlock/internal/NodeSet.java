@@ -10,8 +10,11 @@ import dev.redlock.internal.sets.Members;
 import dev.redlock.internal.sets.Membership;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockNode;
+import dev.redlock.spi.LockRequest;
+import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeIdentity;
 import dev.redlock.spi.NodeRecord;
+import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeStatus;
 import java.util.List;
 import java.util.Objects;
@@ -146,6 +149,18 @@ final class NodeSet implements Nodes {
       call.accept(nodes.get(node));
     } catch (Throwable e) { // As above.
       failures.report(what + " of node " + names.get(node), e);
+    }
+  }
+
+  /** Sends the request; what the node throws becomes its reply. */
+  void send(int node, LockRequest request, Consumer<NodeReply> reply) {
+    try {
+      Failpoint.BEFORE_SEND.reached();
+      nodes.get(node).send(request, reply);
+    } catch (Throwable e) { // As above.
+      failures.report("sending to node " + names.get(node), e);
+      long connection = status(node).connection();
+      reply.accept(NodeReply.failed(connection, NodeError.Kind.UNEXPECTED, e.toString()));
     }
   }
 

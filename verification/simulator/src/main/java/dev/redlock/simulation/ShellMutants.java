@@ -146,12 +146,12 @@ final class ShellMutants {
     shellMutant(
         "a late timer is never handled",
         shell(
-            "LockActor",
-            "      context.time.schedule(() -> fired(now + wait, graces - 1), wait);\n",
+            "ClientContext",
+            "      time.schedule(() -> fired(task, now + wait, graces - 1), wait);\n",
             ""));
     shellMutant(
         "a late timer waits as long as timers are late",
-        shell("LockActor", "fired(now + wait, graces - 1)", "fired(dueNanos, graces)"));
+        shell("ClientContext", "now + wait, graces - 1)", "dueNanos, graces)"));
     shellMutant(
         "queues are not told that the status of a node changed",
         shell(

@@ -76,7 +76,7 @@ class ShellTest {
   @Test
   void changeOfTheShellThatIsNone_isNotCaught() throws Exception {
     Mutant none =
-        ShellMutants.variant("LockActor", "GRACE_NANOS = 25_000_000;", "GRACE_NANOS = 25000000;");
+        ShellMutants.variant("ClientContext", "NANOS = 25_000_000;", "NANOS = 25000000;");
     assertThat(hunt(20, List.of(none)))
         .singleElement()
         .satisfies(o -> assertThat(o.isCaught()).as(o.toString()).isFalse());
