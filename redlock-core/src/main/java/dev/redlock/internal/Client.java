@@ -427,6 +427,7 @@ final class Client implements Redlock, ElectionClient, OperatorClient {
       attempt("closing node " + context.nodes.name(i), context.nodes.node(i)::close);
     }
     context.locks.end();
+    attempt("requests of operators", requests::end);
     attempt("the last counts of requests", this::reportNodes);
     context.bursts.review(true);
     attempt("the last events", context.events::close);

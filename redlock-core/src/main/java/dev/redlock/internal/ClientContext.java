@@ -3,7 +3,6 @@ package dev.redlock.internal;
 import static java.util.Objects.requireNonNull;
 
 import dev.redlock.internal.operations.OperatorClient.Side;
-import dev.redlock.internal.protocol.Broadcast;
 import dev.redlock.internal.protocol.Randomness;
 import dev.redlock.internal.text.HolderMark;
 import dev.redlock.operations.NodeState;
@@ -13,8 +12,6 @@ import dev.redlock.spi.NodeStatus;
 import dev.redlock.spi.Time;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
@@ -39,9 +36,6 @@ final class ClientContext {
 
   /** Names this client in the queues of the nodes. */
   final String processName;
-
-  /** The broadcasts in progress, and what the actor runs when one is over. */
-  final Map<Broadcast, Runnable> broadcasts = new ConcurrentHashMap<>();
 
   /**
    * Empty until a user asks for it. Of two that threads made at the same time, users get the first.

@@ -2,7 +2,6 @@ package dev.redlock.internal;
 
 import static java.util.Objects.requireNonNull;
 
-import dev.redlock.internal.protocol.Broadcast;
 import dev.redlock.internal.protocol.Effect;
 import dev.redlock.internal.protocol.Exchange;
 import dev.redlock.internal.protocol.HeldLease;
@@ -195,7 +194,7 @@ class LockActor {
       events.before(effect, held);
     }
     if (effect instanceof Effect.Send send) {
-      send(send);
+      context.nodes.send(send, node -> new Reply(this, send, node));
     } else if (effect instanceof Effect.Granted grant) {
       Failpoint.BEFORE_GRANT.reached();
       LeaseCore core = new LeaseCore(context, this, grant.lease());
@@ -209,20 +208,13 @@ class LockActor {
       Failpoint.BEFORE_END.reached();
       ended(end);
     } else if (effect instanceof Effect.Settle settle) {
-      settle(settle);
+      ((PendingAck) settle.ack()).settle(settle.result());
     } else if (effect instanceof Effect.ReleaseHint hint) {
       context.locks.hintOthers(this, hint);
     } else if (effect instanceof Effect.Admit admit) {
       context.locks.admit(admit.keys());
     } else if (!(effect instanceof Effect.Notice)) {
       throw new IllegalStateException("an effect of unknown type: " + effect);
-    }
-  }
-
-  private void send(Effect.Send send) {
-    for (long mask = send.mask(); mask != 0; mask &= mask - 1) {
-      int index = Long.numberOfTrailingZeros(mask);
-      context.nodes.send(index, send.request(), new Reply(this, send, index));
     }
   }
 
@@ -241,14 +233,6 @@ class LockActor {
     context.changed(keys());
     if (core != null) {
       core.ended(end.end());
-    }
-  }
-
-  private void settle(Effect.Settle settle) {
-    if (settle.ack() instanceof Broadcast broadcast) {
-      requireNonNull(context.broadcasts.remove(broadcast)).run();
-    } else {
-      ((PendingAck) settle.ack()).settle(settle.result());
     }
   }
 

@@ -2,6 +2,7 @@ package dev.redlock.internal;
 
 import static java.util.Objects.requireNonNull;
 
+import dev.redlock.internal.protocol.Effect;
 import dev.redlock.internal.protocol.ExtendQueue;
 import dev.redlock.internal.protocol.NodeKnowledge;
 import dev.redlock.internal.protocol.Nodes;
@@ -10,7 +11,6 @@ import dev.redlock.internal.sets.Members;
 import dev.redlock.internal.sets.Membership;
 import dev.redlock.spi.LockKeys;
 import dev.redlock.spi.LockNode;
-import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeIdentity;
 import dev.redlock.spi.NodeRecord;
@@ -27,6 +27,7 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.IntFunction;
 import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -152,15 +153,19 @@ final class NodeSet implements Nodes {
     }
   }
 
-  /** Sends the request; what the node throws becomes its reply. */
-  void send(int node, LockRequest request, Consumer<NodeReply> reply) {
-    try {
-      Failpoint.BEFORE_SEND.reached();
-      nodes.get(node).send(request, reply);
-    } catch (Throwable e) { // As above.
-      failures.report("sending to node " + names.get(node), e);
-      long connection = status(node).connection();
-      reply.accept(NodeReply.failed(connection, NodeError.Kind.UNEXPECTED, e.toString()));
+  /** Sends the request to each node of the mask; what a node throws becomes its reply. */
+  void send(Effect.Send send, IntFunction<Consumer<NodeReply>> handlers) {
+    for (long mask = send.mask(); mask != 0; mask &= mask - 1) {
+      int node = Long.numberOfTrailingZeros(mask);
+      Consumer<NodeReply> handler = handlers.apply(node);
+      try {
+        Failpoint.BEFORE_SEND.reached();
+        nodes.get(node).send(send.request(), handler);
+      } catch (Throwable e) { // As above.
+        failures.report("sending to node " + names.get(node), e);
+        long connection = status(node).connection();
+        handler.accept(NodeReply.failed(connection, NodeError.Kind.UNEXPECTED, e.toString()));
+      }
     }
   }
 

@@ -2,23 +2,45 @@ package dev.redlock.internal;
 
 import dev.redlock.internal.operations.OperatorClient.Replies;
 import dev.redlock.internal.protocol.Broadcast;
-import dev.redlock.internal.protocol.LockMachine;
+import dev.redlock.internal.protocol.Effect;
+import dev.redlock.internal.protocol.HeldLease;
 import dev.redlock.spi.LockKeys;
+import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeReply;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 
-/** Requests of operators to all nodes, by the actor of the lock. */
-record OperatorRequests(ClientContext context) {
+/**
+ * Requests of operators to all nodes. The actors of the names take no part; they are told of a
+ * break as of what nodes report. Safe from any thread.
+ *
+ * @param open the broadcasts in progress, and what completes when one is over; its monitor guards
+ *     the broadcasts too
+ */
+record OperatorRequests(ClientContext context, Map<Broadcast, CompletableFuture<Broadcast>> open) {
+
+  OperatorRequests(ClientContext context) {
+    this(context, Collections.synchronizedMap(new LinkedHashMap<>()));
+  }
 
   CompletableFuture<Replies> inspect(LockKeys keys, boolean listens) {
-    return broadcast(keys, (machine, timeout, now) -> machine.inspect(listens, timeout, now))
+    LockRequest request = new LockRequest.Inspect(keys, listens);
+    return begin(new Broadcast(context.nodes, request, context.time.nanos()))
         .thenApply(OperatorRequests::replies);
   }
 
+  /** By a token above all leases of this client: nodes that do not store them end them as well. */
   CompletableFuture<Replies> breakLock(LockKeys keys) {
-    return broadcast(keys, LockMachine::breakLock)
+    long own = 0;
+    for (LockActor actor : context.locks.of(keys.lockKey(0))) {
+      HeldLease lease = actor.lease();
+      own = lease == null ? own : Math.max(own, lease.token());
+    }
+    return begin(Broadcast.breaking(context.nodes, keys, own, context.time.nanos()))
         .thenCompose(done -> tellActors(keys, done).thenApply(told -> replies(done)));
   }
 
@@ -26,27 +48,56 @@ record OperatorRequests(ClientContext context) {
     return new Replies(b::reply, b::isBroken, b.isBroken());
   }
 
-  private interface Question {
-    Broadcast begin(LockMachine machine, long timeoutNanos, long nowNanos);
-  }
-
-  /** The actor of these names completes it when the broadcast is over. */
-  private CompletableFuture<Broadcast> broadcast(LockKeys keys, Question question) {
+  /** Completes when all nodes have replied, after the node timeout, or when the client ends. */
+  private CompletableFuture<Broadcast> begin(Broadcast b) {
     CompletableFuture<Broadcast> over = new CompletableFuture<>();
-    context.locks.post(
-        keys,
-        (machine, now, wall) -> {
-          Broadcast b = question.begin(machine, context.nodeTimeoutNanos, now);
-          context.broadcasts.put(b, () -> over.complete(b));
-        });
+    open.put(b, over);
+    Effect.Send send = b.send();
+    LockRequest request = send.request();
+    long timeout = context.nodeTimeoutNanos;
+    context.schedule(() -> end(b), b.sentNanos() + timeout, timeout);
+    context.nodes.send(send, node -> reply -> onReply(b, request, node, reply));
+    if (send.mask() == 0 || context.locks.isEnded()) {
+      end(b);
+    }
     return over;
   }
 
+  private void onReply(Broadcast b, LockRequest request, int node, NodeReply reply) {
+    long now = context.time.nanos();
+    NodeRequestCounts counts = context.nodeRequests;
+    if (counts != null) {
+      counts.add(request, node, reply, now - b.sentNanos());
+    }
+    if (request instanceof LockRequest.Break && reply.code().definite()) {
+      // Nodes send no invalidation of what this client's own connection has written.
+      context.locks.invalidated(request.keys().lockKey(0), node);
+    }
+    boolean last;
+    synchronized (open) { // Once it is over, others read it.
+      last = open.containsKey(b) && b.onReply(node, reply, now);
+    }
+    if (last) {
+      end(b);
+    }
+  }
+
+  private void end(Broadcast b) {
+    CompletableFuture<Broadcast> over = open.remove(b);
+    if (over != null) {
+      over.complete(b);
+    }
+  }
+
+  /** Nodes and timers are closed. A request that begins later sees that, and ends at once. */
+  void end() {
+    List.copyOf(open.keySet()).forEach(this::end);
+  }
+
   /**
-   * Tells the actors of this client that share the name. Nodes send no invalidation of what this
-   * client's own connection has written, and the machine that broke the lock knows its own lease
-   * only. The result completes when each of them has ended its lease, if a quorum confirms the
-   * break: the caller may take a completed break for the end of all leases of this client.
+   * Tells the actors of this client that share the name. The result completes when each of them has
+   * ended its lease, if a quorum confirms the break: the caller may take a completed break for the
+   * end of all leases of this client.
    */
   private CompletableFuture<Void> tellActors(LockKeys keys, Broadcast done) {
     List<CompletableFuture<?>> told = new ArrayList<>();
@@ -56,24 +107,12 @@ record OperatorRequests(ClientContext context) {
       actor.post(
           (machine, now, wall) -> {
             try {
-              machine.broken(done, now, wall);
-              if (!actor.keys().equals(keys)) {
-                hint(machine, keys, done, now, wall);
-              }
+              machine.broken(done::hasEnded, now, wall);
             } finally {
               handled.complete(true);
             }
           });
     }
     return CompletableFuture.allOf(told.toArray(new CompletableFuture<?>[0]));
-  }
-
-  private void hint(LockMachine machine, LockKeys keys, Broadcast done, long now, long wall) {
-    for (int n = 0; n < context.nodes.count(); n++) {
-      NodeReply reply = done.reply(n);
-      if (reply != null && reply.code().definite()) {
-        machine.onInvalidation(n, keys.lockKey(0), now, wall);
-      }
-    }
   }
 }

@@ -135,7 +135,7 @@ public interface OperatorClient extends Operations {
   // One lock.
 
   /**
-   * Asks all nodes what they store; completes in the actor of the lock.
+   * Asks all nodes what they store; completes on a thread of the client or of a node.
    *
    * @param listens whether the nodes are to send an invalidation of the next change
    */

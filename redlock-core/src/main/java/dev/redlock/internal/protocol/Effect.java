@@ -28,7 +28,7 @@ public sealed interface Effect {
   /** Another lock of this client may begin an extension that it waited for. */
   record Admit(LockKeys keys) implements Effect {}
 
-  /** An extension, a release or a broadcast is over. */
+  /** An extension or a release is over. */
   record Settle(Ack ack, Result result) implements Effect {}
 
   /** The names may be free now: hint other locks of this process, and other processes. */
@@ -46,7 +46,7 @@ public sealed interface Effect {
   /** An extension got no quorum. */
   record ExtendFailed(HeldLease lease, long remainingNanos) implements Notice {}
 
-  /** Identifies what waits for a result: a caller of the shell, or a {@link Broadcast} itself. */
+  /** Identifies what waits for a result: a caller of the shell. */
   interface Ack {}
 
   /** Success if both are null; else the failure, or how the lease ended before. */

@@ -4,6 +4,7 @@ import dev.redlock.LeaseEnd;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.ReleaseHints.Reason;
 import java.util.List;
+import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -112,10 +113,10 @@ final class LeaseKeeper {
 
   // End.
 
-  /** Nodes have confirmed a break of one of its names: ends the lease if a quorum did. */
-  void broken(Broadcast b, long now) {
+  /** A quorum of nodes has ended the leases with these tokens. */
+  void broken(LongPredicate ended, long now) {
     HeldLease l = lease;
-    if (l != null && b.hasEnded(l.grant.token)) {
+    if (l != null && ended.test(l.grant.token)) {
       end(l, LeaseEnd.LOST, null, now);
     }
   }

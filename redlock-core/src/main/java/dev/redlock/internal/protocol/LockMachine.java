@@ -3,13 +3,13 @@ package dev.redlock.internal.protocol;
 import dev.redlock.AcquireVerdict;
 import dev.redlock.LeaseEnd;
 import dev.redlock.spi.LockKeys;
-import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeError;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeReply.Code;
 import dev.redlock.spi.NodeStatus;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,7 +21,6 @@ import org.jspecify.annotations.Nullable;
  *   <li>{@link Waiters}: the callers that wait, and the rounds for the head of their queue.
  *   <li>{@link LeaseKeeper}: the lease that is held.
  *   <li>{@link PendingReleases}: releases that nodes have not confirmed.
- *   <li>{@link Broadcasts}: inspections and breaks under way.
  * </ul>
  *
  * <p>Each event may change what all of them do next, so each ends with {@link Waiters#proceed}.
@@ -42,7 +41,6 @@ public final class LockMachine {
   private final Acquirer acquirer;
   private final LeaseKeeper leases;
   private final Waiters waiters;
-  private final Broadcasts broadcasts;
 
   /**
    * @param process names this client in the queues of the nodes; the same for all its locks
@@ -51,7 +49,6 @@ public final class LockMachine {
     this.keys = keys;
     this.nodes = nodes;
     pendingReleases = new PendingReleases(nodes, effects);
-    broadcasts = new Broadcasts(nodes, effects);
     places = new QueuePlaces(keys, nodes, random, pendingReleases, process);
     home = new HomeNode(nodes, keys);
     tokens = new TokenChoice(nodes);
@@ -79,8 +76,7 @@ public final class LockMachine {
     return leases.lease() == null
         && !wait.isAsking()
         && waiters.isEmpty()
-        && pendingReleases.isEmpty()
-        && broadcasts.isEmpty();
+        && pendingReleases.isEmpty();
   }
 
   /**
@@ -115,7 +111,6 @@ public final class LockMachine {
       wake.at(turn.lingersUntilNanos());
     }
     pendingReleases.deadlines(wake);
-    broadcasts.deadlines(wake);
     return wake.delayNanos();
   }
 
@@ -181,23 +176,14 @@ public final class LockMachine {
     }
   }
 
-  /** Asks all nodes what they store, see {@link LockRequest.Inspect}; settled as its own ack. */
-  public Broadcast inspect(boolean listens, long timeoutNanos, long now) {
-    return broadcasts.begin(new LockRequest.Inspect(keys, listens), timeoutNanos, now);
-  }
-
   public void stopListening(long now) {
     places.stopListening(now);
   }
 
-  /** Takes the lock from its holder, on all nodes; settled as {@link #inspect} is. */
-  public Broadcast breakLock(long timeoutNanos, long now) {
-    long token = tokens.propose(now);
-    return broadcasts.begin(new LockRequest.Break(keys, token), timeoutNanos, now);
-  }
-
-  public void broken(Broadcast b, long now, long wall) {
-    leases.broken(b, now);
+  /** No quorum of nodes stores a lease with these tokens any more: ends one that is held. */
+  public void broken(LongPredicate ended, long now, long wall) {
+    leases.endIfOverdue(now, wall);
+    leases.broken(ended, now);
     waiters.proceed(now, wall);
   }
 
@@ -237,8 +223,6 @@ public final class LockMachine {
       pendingReleases.onReply(e, node, reply, now);
     } else if (exchange instanceof QueueRequest q) {
       waiters.conclude(acquirer.onQueueReply(q, reply, now, wall), now);
-    } else {
-      onBroadcastReply((Broadcast) exchange, node, reply, now);
     }
     waiters.proceed(now, wall);
   }
@@ -281,16 +265,6 @@ public final class LockMachine {
     } else if (granted && (l == null || !l.id().equals(r.request.leaseId()))) {
       pendingReleases.undo(r.request, won, 1L << node, now);
     }
-  }
-
-  private void onBroadcastReply(Broadcast b, int node, NodeReply reply, long now) {
-    b.record(node, reply);
-    HeldLease l = leases.lease();
-    if (b.breaks() && l != null && reply.code().definite()) {
-      // Nodes send no invalidation of what this client's own connection has written.
-      l.extender.onInvalidation(node);
-    }
-    broadcasts.finish(now);
   }
 
   /**
@@ -351,7 +325,6 @@ public final class LockMachine {
     leases.onTimer(now, wall);
     waiters.onTimer(now, wall);
     pendingReleases.onTimer(now);
-    broadcasts.finish(now);
     waiters.proceed(now, wall);
   }
 }

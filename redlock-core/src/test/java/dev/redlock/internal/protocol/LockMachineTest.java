@@ -169,46 +169,22 @@ class LockMachineTest extends MachineFixture {
   }
 
   @Test
-  void inspect_isSettledWhenAllNodesHaveReplied() {
-    Broadcast b = machine.inspect(true, 100 * MILLI, now);
-    Effect.Send send = sent();
-    assertThat(send.request()).isInstanceOf(LockRequest.Inspect.class);
-    assertThat(machine.isIdle()).isFalse();
-    assertThat(machine.delayNanos(now)).isEqualTo(100 * MILLI);
-    reply(send, Code.NOT_OWNER, 0, 1);
-    assertThat(take(Effect.Settle.class)).isEmpty();
-    reply(send, Code.NOT_OWNER, 2);
-    assertThat(take(Effect.Settle.class)).containsExactly(new Effect.Settle(b, Effect.Result.DONE));
-    assertThat(b.isBroken()).isTrue();
-    assertThat(machine.isIdle()).isTrue();
-  }
-
-  @Test
-  void inspect_withoutReplies_isSettledAtTheTimeout() {
-    machine.inspect(true, 100 * MILLI, now);
-    now += 100 * MILLI;
-    machine.onTimer(now, now / MILLI);
-    assertThat(take(Effect.Settle.class)).hasSize(1);
-    assertThat(machine.isIdle()).isTrue();
-  }
-
-  @Test
-  void inspect_withoutANode_isSettledAtOnce() {
-    for (int i = 0; i < 3; i++) {
-      nodes.state(i, NodeStatus.State.CONNECTING, 1);
-    }
-    machine.inspect(true, 100 * MILLI, now);
-    assertThat(take(Effect.Settle.class)).hasSize(1);
-  }
-
-  @Test
-  void break_ofTheOwnLease_makesTheClientProbeIt() {
+  void break_ofTheTokenOfTheLease_endsIt() {
     HeldLease l = acquire();
-    Broadcast b = machine.breakLock(100 * MILLI, now);
-    Effect.Send send = sent();
-    assertThat(send.request()).isInstanceOf(LockRequest.Break.class);
-    assertThat(send.exchange()).isSameAs(b);
-    reply(send, Code.RELEASED, 0, 1, 2);
+    machine.broken(token -> token < l.token(), now, now / MILLI);
+    assertThat(l.end()).as("a quorum has ended earlier leases only").isNull();
+    machine.broken(token -> token <= l.token(), now, now / MILLI);
+    assertThat(l.end()).isEqualTo(LeaseEnd.LOST);
+    assertThat(machine.lease()).isNull();
+    assertThat(sent().request()).isInstanceOf(LockRequest.Release.class);
+  }
+
+  @Test
+  void invalidation_ofBrokenKeys_makesTheClientProbeTheLease() {
+    HeldLease l = acquire();
+    for (int i = 0; i < 3; i++) {
+      machine.onInvalidation(i, TestNodes.KEYS.lockKey(0), now, now / MILLI);
+    }
     now += 20 * MILLI;
     machine.onTimer(now, now / MILLI);
     Effect.Send check = sent();

@@ -19,6 +19,7 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 
 /**
@@ -79,14 +80,14 @@ public final class SimulatedClient {
     return new SecureRandomness(suffix, secure, clock);
   }
 
-  /** The exchange of a request that a node was given. */
-  public static Exchange exchange(Consumer<NodeReply> handler) {
-    return ((LockActor.Reply) handler).exchange;
+  /** The exchange of a request that a node was given; null if an operator asks. */
+  public static @Nullable Exchange exchange(Consumer<NodeReply> handler) {
+    return handler instanceof LockActor.Reply reply ? reply.exchange : null;
   }
 
-  /** The observer of the queue that sent a request. */
-  public static Observer observer(Consumer<NodeReply> handler) {
-    return ((ObservedQueue) ((LockActor.Reply) handler).actor).observer;
+  /** The observer of the queue that sent a request; null if an operator asks. */
+  public static @Nullable Observer observer(Consumer<NodeReply> handler) {
+    return handler instanceof LockActor.Reply r ? ((ObservedQueue) r.actor).observer : null;
   }
 
   /** The name of the client in the queues of the nodes. */

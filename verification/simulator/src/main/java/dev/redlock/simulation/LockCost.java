@@ -1,8 +1,6 @@
 package dev.redlock.simulation;
 
-import dev.redlock.internal.protocol.Broadcast;
 import dev.redlock.internal.protocol.Effect;
-import dev.redlock.internal.protocol.Exchange;
 import dev.redlock.spi.LockRequest;
 import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeReply.Code;
@@ -194,7 +192,6 @@ final class LockCost {
   }
 
   private void sent(Effect.Send send) {
-    Exchange exchange = send.exchange();
     if (send.request() instanceof LockRequest.Acquire r) {
       if (r.leaseId().equals(leaseId)) {
         return; // The nodes that the round kept back.
@@ -206,7 +203,7 @@ final class LockCost {
     } else if (send.request() instanceof LockRequest.Enqueue) {
       places += asksHome ? 0 : 1;
       asksHome = false;
-    } else if (send.request() instanceof LockRequest.Inspect && !(exchange instanceof Broadcast)) {
+    } else if (send.request() instanceof LockRequest.Inspect) {
       places++;
     }
   }

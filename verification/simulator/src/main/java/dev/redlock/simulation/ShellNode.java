@@ -94,7 +94,12 @@ final class ShellNode implements LockNode {
     try {
       link.send(
           lock,
-          (exchange, node, asked, reply) -> handler.accept(reply),
+          (exchange, node, asked, reply) -> {
+            if (lock == null) {
+              client.answered(node, asked, reply);
+            }
+            handler.accept(reply);
+          },
           SimulatedClient.exchange(handler),
           request);
     } catch (Violation e) {

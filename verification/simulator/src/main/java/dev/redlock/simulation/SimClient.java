@@ -1,5 +1,6 @@
 package dev.redlock.simulation;
 
+import dev.redlock.internal.protocol.Broadcast;
 import dev.redlock.internal.protocol.ExtendQueue;
 import dev.redlock.internal.protocol.HeldLease;
 import dev.redlock.internal.protocol.LockMachine;
@@ -9,6 +10,8 @@ import dev.redlock.internal.protocol.Randomness;
 import dev.redlock.internal.protocol.RoundLimiter;
 import dev.redlock.redis.internal.Probe;
 import dev.redlock.spi.LockKeys;
+import dev.redlock.spi.LockRequest;
+import dev.redlock.spi.NodeReply;
 import dev.redlock.spi.NodeStatus;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -370,10 +373,13 @@ class SimClient implements Nodes, Randomness {
     if (world.tracing) {
       world.row(name, "invalidation of " + key + " from " + world.nodes[node].name);
     }
-    String lockKey = LockKeys.lockKeyOf(key);
+    tell(LockKeys.lockKeyOf(key), (m, now, wall) -> m.onInvalidation(node, key, now, wall));
+  }
+
+  private void tell(String lockKey, SimLock.Event event) {
     for (SimLock lock : locks) {
       if (lock != null && lock.covers(lockKey)) {
-        lock.act((m, now, wall) -> m.onInvalidation(node, key, now, wall));
+        lock.act(event);
       }
     }
   }
@@ -410,26 +416,39 @@ class SimClient implements Nodes, Randomness {
     if (world.tracing) {
       world.row(name, "hint " + lockKey);
     }
-    for (SimLock lock : locks) {
-      if (lock != null && lock.covers(lockKey)) {
-        lock.act(LockMachine::onReleaseHint);
-      }
+    tell(lockKey, LockMachine::onReleaseHint);
+  }
+
+  /** An operator breaks or inspects this lock, as by the shell's {@code OperatorRequests}. */
+  void operate(int keySet, boolean breaks) {
+    LockKeys keys = world.scenario.keySets.get(keySet);
+    if (breaks) {
+      world.fault(name, "breaks " + keys);
+    }
+    LockRequest inspect = new LockRequest.Inspect(keys, true);
+    Broadcast b =
+        breaks ? Broadcast.breaking(this, keys, 0, mono()) : new Broadcast(this, inspect, mono());
+    LockRequest request = b.send().request();
+    for (SimLink link : links) {
+      link.send(null, (e, node, r, reply) -> operated(b, node, r, reply), null, request);
     }
   }
 
-  /** An operator breaks or inspects this lock. */
-  void operate(int keySet, boolean breaks) {
-    lock(keySet)
-        .act(
-            (m, at, wall) -> {
-              m.onTimer(at, wall);
-              if (breaks) {
-                world.fault(name, "breaks " + m.keys());
-                m.breakLock(world.scenario.config.nodeTimeout().toNanos(), at);
-              } else {
-                m.inspect(true, world.scenario.config.nodeTimeout().toNanos(), at);
-              }
-            });
+  private void operated(Broadcast b, int node, LockRequest request, NodeReply reply) {
+    answered(node, request, reply);
+    b.onReply(node, reply, mono());
+    if (request instanceof LockRequest.Break && reply.code().definite()) {
+      String key = request.keys().lockKey(0);
+      tell(key, (m, now, wall) -> m.onInvalidation(node, key, now, wall));
+      tell(key, (m, now, wall) -> m.broken(b::hasEnded, now, wall));
+    }
+  }
+
+  /** A node has replied to the request of an operator. */
+  final void answered(int node, LockRequest request, NodeReply reply) {
+    world.arrives(this, node, request, reply);
+    world.coverage.count(request.getClass(), reply);
+    told += request instanceof LockRequest.Break ? 1 : 0;
   }
 
   /** Stops the actions that this client begins by itself, because the faults have ended. */

@@ -1,6 +1,5 @@
 package dev.redlock.simulation;
 
-import dev.redlock.internal.protocol.Broadcast;
 import dev.redlock.internal.protocol.Exchange;
 import dev.redlock.redis.internal.ConnectionStates;
 import dev.redlock.redis.internal.Probe;
@@ -390,13 +389,12 @@ final class SimLink {
     }
 
     /** An erring node must cost no more requests than a dead one. */
-    private void requireModest(Exchange exchange, LockRequest request) {
+    private void requireModest(LockRequest request) {
       if (request instanceof LockRequest.Acquire) {
         throw new Violation(
             "erring", "a node that is known to err gets an acquire for " + request.keys());
       }
-      boolean waits = request instanceof LockRequest.Inspect && !(exchange instanceof Broadcast);
-      if (request instanceof LockRequest.Enqueue || waits) {
+      if (request instanceof LockRequest.Enqueue || request instanceof LockRequest.Inspect) {
         throw new Violation(
             "erring", "a node that is known to err is asked to wake for " + request.keys());
       }
@@ -526,6 +524,7 @@ final class SimLink {
     send(lock, lock, exchange, request);
   }
 
+  /** Lock and exchange are null if an operator asks. */
   void send(SimLock lock, Taker taker, Exchange exchange, LockRequest request) {
     Connection c = connection;
     if (c == null || !status.usable()) {
@@ -537,8 +536,8 @@ final class SimLink {
       return;
     }
     world.checker.onSend(lock, exchange, request, node.index);
-    if (status.erring() && lock.decidedTrue() >= statusSince) {
-      c.requireModest(exchange, request);
+    if (lock != null && status.erring() && lock.decidedTrue() >= statusSince) {
+      c.requireModest(request);
     }
     Message m = new Message(taker, exchange, request, c);
     if (request instanceof LockRequest.Release) {

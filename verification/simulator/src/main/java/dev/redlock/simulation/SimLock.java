@@ -153,9 +153,7 @@ class SimLock implements SimLink.Taker {
     } else if (effect instanceof Effect.Admit admit) {
       client.admit(admit.keys());
     } else if (effect instanceof Effect.Settle settle) {
-      if (settle.ack() instanceof SimAck t) {
-        t.settled(settle.result());
-      }
+      ((SimAck) settle.ack()).settled(settle.result());
     } else if (!(effect instanceof Effect.Notice)) {
       throw new IllegalStateException("an effect of unknown type: " + effect);
     }

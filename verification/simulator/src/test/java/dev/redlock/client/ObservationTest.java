@@ -201,4 +201,35 @@ class ObservationTest {
     nodes.time().pass(Duration.ofSeconds(2));
     assertThat(told.pendingReleases).containsExactly("node-2 1", "node-2 0");
   }
+
+  @Test
+  void requestsOfOperators_endAtTheNodeTimeout_andAreCounted() {
+    Redlock client = nodes.client(told);
+    Lease lease = acquire(client.lock("a"));
+    nodes.node(2).hang();
+    var seen = client.operations().inspect("a").toCompletableFuture();
+    nodes.time().pass(client.defaultOptions().nodeTimeout().minusMillis(1));
+    assertThat(seen).isNotDone();
+    nodes.time().pass(Duration.ofMillis(1));
+    assertThat(seen).isCompletedWithValueMatching(s -> s.nodes().get(2).error() != null);
+    var broken = client.operations().breakLock("a").toCompletableFuture();
+    nodes.time().passUntil(broken::isDone, WAIT);
+    assertThat(broken).isCompleted();
+    assertThat(lease.isValid()).isFalse();
+    nodes.time().pass(Duration.ofSeconds(1));
+    assertThat(told.requests)
+        .containsEntry("node-0 INSPECT HELD", 2L)
+        .containsEntry("node-0 BREAK RELEASED", 1L);
+  }
+
+  /** Nodes send no invalidation of what this client's own connection has written. */
+  @Test
+  void waiter_whoseClientBreaksTheLock_hasItBeforeItsPoll() {
+    acquire(nodes.client().lock("a"));
+    Redlock client = nodes.client();
+    CompletableFuture<Lease> next = client.lock("a").acquireAsync(WAIT);
+    nodes.time().pass(Duration.ofMillis(20));
+    client.operations().breakLock("a");
+    nodes.time().passUntil(next::isDone, Duration.ofMillis(100));
+  }
 }

@@ -89,16 +89,10 @@ class LockActorTest {
     assertThat(actor.isRetired()).isTrue();
     assertThat(client.context().locks.all()).isEmpty();
     node.hang();
-    actor.post(
-        (machine, now, wall) ->
-            client
-                .context()
-                .broadcasts
-                .put(machine.inspect(true, TimeUnit.MINUTES.toNanos(1), now), () -> {}));
+    actor.post((machine, now, wall) -> machine.stopListening(now));
     assertThat(client.context().locks.all()).containsExactly(actor);
     client.close();
     assertThat(client.context().locks.all()).isEmpty();
-    assertThat(client.context().broadcasts).isEmpty();
   }
 
   private static int recurse(int depth) {

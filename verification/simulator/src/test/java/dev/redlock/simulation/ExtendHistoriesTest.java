@@ -149,7 +149,7 @@ class ExtendHistoriesTest {
     Play.Person operator = p.person(1);
     p.link(operator, Play.HOME_OF_A % 3 + 1).cut();
     p.link(operator, (Play.HOME_OF_A + 1) % 3 + 1).cut();
-    operator.client.lock(0).act((m, now, wall) -> m.breakLock(100 * Scenario.MS, now));
+    operator.client.operate(0, true);
     p.run(50);
     p.link(operator, Play.HOME_OF_A % 3 + 1).mend();
     p.link(operator, (Play.HOME_OF_A + 1) % 3 + 1).mend();
@@ -180,7 +180,7 @@ class ExtendHistoriesTest {
     Play p = new Play(3, 2, options()).start();
     Play.Person a = p.asks(0, 100);
     Play.Person operator = p.person(1);
-    operator.client.lock(0).act((m, now, wall) -> m.breakLock(100 * Scenario.MS, now));
+    operator.client.operate(0, true);
     p.run(50);
     require(a.end() == LeaseEnd.LOST, "the invalidations show it at once");
     operator.tries();
@@ -197,12 +197,12 @@ class ExtendHistoriesTest {
     p.link(a, 3).holdReplies();
     Play.Person operator = p.person(1);
     p.link(operator, 2).cut();
-    operator.client.lock(0).act((m, now, wall) -> m.breakLock(100 * Scenario.MS, now));
+    operator.client.operate(0, true);
     p.run(30);
     p.link(operator, 2).mend();
     p.run(30);
     a.mustHold("n2 stores its lease, and n3 may store it");
-    operator.client.lock(0).act((m, now, wall) -> m.breakLock(100 * Scenario.MS, now));
+    operator.client.operate(0, true);
     p.run(200);
     require(
         a.end() == LeaseEnd.LOST, "the invalidation of n2 is not forgotten when the probe fails");

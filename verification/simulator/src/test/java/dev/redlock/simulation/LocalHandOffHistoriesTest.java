@@ -258,7 +258,7 @@ class LocalHandOffHistoriesTest {
     a.wants(100);
     p.run(5);
     Play.Person operator = p.person(1);
-    operator.client.lock(0).act((m, now, wall) -> m.breakLock(100 * Scenario.MS, now));
+    operator.client.operate(0, true);
     p.run(10);
     operator.tries();
     p.run(10);
