@@ -38,14 +38,18 @@ record LockInspector(OperatorClient client) {
     CompletableFuture<LockInspection> result = new CompletableFuture<>();
     client
         .inspectOnAll(keys, false)
-        .thenAccept(
+        .thenCompose(
             seen -> {
               LockInspection before = inspection(keys, seen);
-              client
+              return client
                   .breakOnAll(keys)
-                  .thenAccept(
-                      done ->
-                          client.callbacks().execute(() -> complete(result, keys, before, done)));
+                  .thenAcceptAsync(
+                      done -> complete(result, keys, before, done), client.callbacks());
+            })
+        .exceptionally(
+            e -> {
+              result.completeExceptionally(e);
+              return null;
             });
     return result;
   }
